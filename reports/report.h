@@ -1,0 +1,112 @@
+/* report: the model of a page. harness/collect fills it from rows and verdicts; html, markdown, json and text print it. Pure: the same model
+ * gives the same bytes; nothing here knows store, candidate, clock or file.
+ *
+ * All text is plain (printers escape it), UTF-8, memory of whoever filled the model. NULL text prints as nothing. Lists come sorted by the collector,
+ * worst first. Printers cut nothing silently: what is folded away says how many.
+ */
+#ifndef ASSAY_REPORT_H
+#define ASSAY_REPORT_H
+
+#include "src/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a line is to be felt: colours in html, words and marks elsewhere. */
+enum tone { TONE_GOOD, TONE_BAD, TONE_DOUBT, TONE_PLAIN };
+
+struct report_fact {
+    const char *name, *value; /* "machine", "cpu: x86-64-v4, hip-cpu 6.0" */
+};
+
+struct report_commit {
+    const char *sha;      /* 40 digits; printers show 10 */
+    const char *subject, *author;
+    const char *date;     /* "2025-03-04" */
+};
+
+/* One row of the table that reviewers know: Test | Batch | Rate new | Rate old | Diff | Compare. */
+struct report_speed {
+    const char *test;      /* model name or problem line */
+    int64_t batch;
+    const char *unit;      /* "images/s", "GFLOP/s" */
+    double rate_new, rate_old;          /* 0: not measured */
+    double change;                      /* rate_new / rate_old - 1 */
+    double change_low, change_high;     /* 95 % interval of change; equal when unknown */
+    const char *compare;   /* "regressed" "improved" "equivalent" "inconclusive" "identical code" "missing" */
+    enum tone tone;
+    int64_t pairs;
+    const char *reason;    /* one sentence */
+    const char *again;     /* the assay command that repeats it */
+    const char *theirs;    /* the candidate's own command or option string */
+    bool model;            /* models stand above problems */
+};
+
+/* One correctness line: a problem at base and head. */
+struct report_check {
+    const char *problem;
+    const char *change;    /* "newly failing" "fixed" "still failing" "newly not applicable" "newly applicable" "missing" "passes" "not applicable" */
+    enum tone tone;
+    const char *base, *head; /* "ok", "mismatch: border, 1,024 of 65,536 off, worst 35.2x tolerance" */
+    const char *signature;
+    const char *again, *theirs;
+};
+
+/* One tested commit in a search. */
+struct report_step {
+    struct report_commit commit;
+    const char *answer;   /* "good" "bad" "skip: build-error: lower_fwd.c:12: ..." */
+    enum tone tone;
+    const char *detail;   /* "ratio 1.00 [0.99, 1.01], 6 pairs", "mismatch" */
+};
+
+struct report_blame {
+    const char *what;      /* "mismatch (border)", "slower by 3.1x" */
+    const char *level;     /* PROVEN CONFIRMED LIKELY RANGE NOT-REPRODUCED NEVER-GOOD UNCHANGED-CODE */
+    enum tone tone;
+    struct report_commit culprit;        /* sha NULL: none */
+    double error_probability;            /* of the blame; negative: not stated */
+    const char *because;                 /* one or two sentences: parent good, culprit bad, revert at head ... */
+    const char **problems;               /* all problems of this blame */
+    size_t problem_count;
+    struct report_commit *suspects;      /* RANGE: the set, oldest first */
+    size_t suspect_count;
+    struct report_step *steps;           /* in the order of the range, oldest first */
+    size_t step_count;
+    int64_t builds, runs;
+    const char *again, *theirs;
+};
+
+struct report {
+    const char *title;        /* "pebble: 0123456789 against 9876543210" */
+    const char *verdict;      /* one line with the action */
+    enum tone tone;
+    const char *recommendation; /* last line: "This build is not recommended to merge: ..." */
+    struct report_commit base, head;
+    struct report_fact *facts;  size_t fact_count;
+    struct report_fact *counts; size_t count_count; /* "newly failing" -> "3", ... in the order to show */
+    struct report_speed *speeds; size_t speed_count;
+    struct report_check *checks; size_t check_count;
+    struct report_blame *blames; size_t blame_count;
+    const char **configurations; size_t configuration_count; /* every tested problem, canonical */
+    const char *command;      /* what made this report */
+};
+
+/* One self-contained page (inline style, no script needed to read it, no outside asset). */
+void report_html(struct buf *out, const struct report *r);
+/* GitHub-flavoured markdown that fits a comment: the tables that matter first, long lists folded in <details>, below 60,000 characters (what is left out is counted). */
+void report_markdown(struct buf *out, const struct report *r);
+/* {"schema":"assay-report-1",...} */
+void report_json(struct buf *out, const struct report *r);
+/* The summary for a terminal of `width` columns (at least 40), with ANSI colours when `colour`. */
+void report_text(struct buf *out, const struct report *r, int width, bool colour);
+
+/* Shared by the printers. */
+const char *report_short_sha(char text[11], const char *sha);
+/* "1,234,567", "1.23e-05", "+3.2 %". Return `text`. */
+const char *report_count(char *text, size_t size, int64_t value);
+const char *report_percent(char *text, size_t size, double fraction);
+const char *report_rate(char *text, size_t size, double rate);
+
+#endif
