@@ -1,0 +1,107 @@
+/* config: the files that a user writes, checked into structs by one key table a file kind (src/yaml).
+ *
+ * The kind of a file is its first key: candidate, sweep, model, machine or gate. Paths in a file are relative to it. Every fault of a file is
+ * reported at once with file:line:column; nothing runs before all files are right. `assay doctor --keys KIND` prints the tables.
+ */
+#ifndef ASSAY_CONFIG_H
+#define ASSAY_CONFIG_H
+
+#include "reference/problem.h"
+#include "reference/verify.h"
+#include "src/yaml.h"
+
+/* A compiler under test. */
+struct candidate {
+    const char *file;        /* where it was read from */
+    const char *name;
+    const char *repository;  /* a path (absolute by now) or a URL; NULL for prebuilt-only candidates */
+    struct candidate_build {
+        struct yaml_argvs steps;     /* {source} {build} {jobs} are replaced */
+        struct yaml_texts artifacts; /* files kept, relative to the build folder */
+        struct yaml_argvs toolchain; /* commands whose output is part of the recipe */
+    } build;
+    struct candidate_limits {
+        int64_t build_ns, compile_ns, execute_ns;
+        int64_t memory_bytes, output_bytes;
+    } limits;
+    const char *driver;      /* a name of harness/drivers */
+    const char *library;     /* driver miir: which artifact to dlopen */
+    bool asymmetric_pads;    /* can say pads that differ by side */
+    struct candidate_accumulator {
+        const char *f32, *f16, *bf16, *i8;
+    } accumulator;
+    const char *variant;     /* default tuning string, "" for the candidate's own choice */
+};
+enum accumulator candidate_accumulator(const struct candidate *c, enum dtype input);
+
+/* One problem of a sweep, with where it was written. */
+struct sweep_problem {
+    struct problem problem;
+    const char *text;   /* canonical */
+    const char *origin; /* "configs/problems/x.txt:12" */
+};
+struct sweep {
+    const char *file, *name;
+    const char *purpose; /* "both", "correctness", "timing" */
+    struct sweep_problem *problems;
+    size_t count;
+    struct yaml_texts problem_lines, includes; /* as written */
+};
+
+/* Weighted problems that stand for a network: rate = batch / sum(count * time). */
+struct model_layer {
+    const char *text; /* as written; canonical after loading */
+    int64_t count;
+    const char *name;
+    struct problem problem;
+};
+struct model {
+    const char *file, *name;
+    int64_t batch;
+    const char *unit; /* "images/s" */
+    struct model_layer *layers;
+    size_t count;
+    struct yaml_structs layer_list;
+};
+
+struct machine {
+    const char *file, *name;
+    const char *hip;      /* provider: "hip-cpu" or a library */
+    const char *arch;     /* asked of compilers; "" or "auto": what the device says */
+    int64_t device;
+    int64_t cpu;          /* timing children are pinned to this CPU; -1: not pinned */
+};
+
+/* What blocks a change, each figure with a reason in the file. */
+struct gate {
+    const char *file, *name;
+    struct gate_correctness {
+        double ratio;         /* largest err/tol of real data that passes: 1 */
+        double zero_share;    /* a result with more zeros than this proves too little */
+        int64_t seed;
+    } correctness;
+    struct gate_speed {
+        double minimum_effect; /* delta0: effects below are nobody's business, 0.02 */
+        double regression;     /* blocks from here, 0.05 */
+        int64_t screen_pairs, confirm_pairs, bisect_pairs;
+        double confidence;     /* of intervals, 0.95 */
+        double noise_floor;    /* sd of a pair's log ratio from A/A runs, 0.015 */
+    } speed;
+    struct gate_bisect {
+        int64_t confirm_runs;  /* fresh compiles of culprit and parent each */
+        bool revert, clean;    /* try the revert at head; confirm on clean builds */
+    } bisect;
+};
+
+int config_candidate(struct candidate *out, struct arena *a, const char *path) MUST_USE;
+int config_sweep(struct sweep *out, struct arena *a, const char *path) MUST_USE;
+int config_model(struct model *out, struct arena *a, const char *path) MUST_USE;
+int config_machine(struct machine *out, struct arena *a, const char *path) MUST_USE;
+int config_gate(struct gate *out, struct arena *a, const char *path) MUST_USE;
+/* A problem list: one line a problem in any spelling that reference/spelling knows, '#' starts a comment. All faults at once. */
+int config_problem_list(struct sweep_problem **out, size_t *count, struct arena *a, const char *path) MUST_USE;
+/* The key table of a kind ("candidate" ...), NULL if there is no such kind; and all kinds, NULL-terminated. */
+const struct yaml_key *config_keys(const char *kind);
+extern const char *const config_kinds[];
+
+#endif
