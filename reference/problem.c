@@ -44,7 +44,7 @@ static const struct {
     [WORD_FIL] = {"fil", "the filter size", "fil3x3"},
     [WORD_STR] = {"str", "the strides", "str1x1"},
     [WORD_DIL] = {"dil", "the dilations", "dil1x1"},
-    [WORD_PAD] = {"pad", "the pads, low:high per dim", "pad1:1x1:1"},
+    [WORD_PAD] = {"pad", "the pads (low:high per dim)", "pad1:1x1:1"},
     [WORD_INPUT] = {"", "the input's layout", "ngchw"},
     [WORD_FILTER] = {"", "the filter's layout", "gkcyx"},
     [WORD_OUTPUT] = {"", "the output's layout", "ngkhw"},
@@ -94,6 +94,7 @@ struct line {
     const char *text;
     const char *start[WORD_COUNT];
     size_t length[WORD_COUNT];
+    const char *end; /* behind the last word */
 };
 
 /* One message for both ways in: with column and word when there is a line, with the subject when the struct was made by hand. */
@@ -111,27 +112,26 @@ static int PRINTF_LIKE(3, 4) fault(const struct line *l, enum word w, const char
                    reason);
 }
 
-static int split(struct line *l, const char *text)
+/* A missing word has length 0, so that faults before it are told first. */
+static void split(struct line *l, const char *text)
 {
-    l->text = text;
     const char *at = text;
+    l->text = text;
     for (int w = 0; w < WORD_COUNT; w++) {
         l->start[w] = at;
         l->length[w] = strcspn(at, " ");
-        int column = (int)(at - text) + 1;
-        if (!*at)
-            return err_set(ERR_INVALID, "column %d: the line ends where %s should stand, as in \"%s\"", column,
-                           words[w].subject, words[w].example);
-        if (l->length[w] == 0)
-            return err_set(ERR_INVALID, "column %d: a blank too many: %s should stand here, as in \"%s\"", column,
-                           words[w].subject, words[w].example);
         at += l->length[w];
         if (*at && w < WORD_COUNT - 1)
             at++;
     }
-    if (*at)
-        return err_set(ERR_INVALID, "column %d: nothing may follow the output's layout", (int)(at - text) + 1);
-    return 0;
+    l->end = at;
+}
+
+static int missing(const struct line *l, enum word w)
+{
+    return err_set(ERR_INVALID, "column %d: %s %s should stand, as in \"%s\"", (int)(l->start[w] - l->text) + 1,
+                   *l->start[w] ? "a blank too many where" : "the line ends where", words[w].subject,
+                   words[w].example);
 }
 
 /* The index of a word of exactly this spelling, or -1. */
@@ -155,6 +155,13 @@ static int unknown(const struct line *l, enum word w, const char *start, size_t 
     for (int i = 0; list[i]; i++)
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", list[i]);
     return fault(l, w, "no %s is called \"%s\"; there are %s", noun, word, all);
+}
+
+static int parse_conv(const struct line *l)
+{
+    if (l->length[WORD_CONV] != 4 || memcmp(l->text, "conv", 4) != 0)
+        return fault(l, WORD_CONV, "a problem starts with \"conv\"");
+    return 0;
 }
 
 static int parse_direction(struct problem *p, const struct line *l)
@@ -267,26 +274,27 @@ static int parse_layout(char layout[8], const struct problem *p, const struct li
     return 0;
 }
 
-static int parse_numbers(struct problem *p, const struct line *l)
+static int parse_word(struct problem *p, const struct line *l, enum word w)
 {
-    int rc = parse_count(&p->n, l, WORD_N);
-    if (rc == 0)
-        rc = parse_count(&p->c, l, WORD_C);
-    if (rc == 0)
-        rc = parse_count(&p->k, l, WORD_K);
-    if (rc == 0)
-        rc = parse_count(&p->g, l, WORD_G);
-    if (rc == 0)
-        rc = parse_sizes(p->in, NULL, p, l, WORD_IN);
-    if (rc == 0)
-        rc = parse_sizes(p->fil, NULL, p, l, WORD_FIL);
-    if (rc == 0)
-        rc = parse_sizes(p->str, NULL, p, l, WORD_STR);
-    if (rc == 0)
-        rc = parse_sizes(p->dil, NULL, p, l, WORD_DIL);
-    if (rc == 0)
-        rc = parse_sizes(p->pad_lo, p->pad_hi, p, l, WORD_PAD);
-    return rc;
+    switch (w) {
+    case WORD_CONV: return parse_conv(l);
+    case WORD_DIRECTION: return parse_direction(p, l);
+    case WORD_TYPE: return parse_types(p, l);
+    case WORD_N: return parse_count(&p->n, l, w);
+    case WORD_C: return parse_count(&p->c, l, w);
+    case WORD_K: return parse_count(&p->k, l, w);
+    case WORD_G: return parse_count(&p->g, l, w);
+    case WORD_IN: return parse_sizes(p->in, NULL, p, l, w);
+    case WORD_FIL: return parse_sizes(p->fil, NULL, p, l, w);
+    case WORD_STR: return parse_sizes(p->str, NULL, p, l, w);
+    case WORD_DIL: return parse_sizes(p->dil, NULL, p, l, w);
+    case WORD_PAD: return parse_sizes(p->pad_lo, p->pad_hi, p, l, w);
+    case WORD_INPUT:
+    case WORD_FILTER:
+    case WORD_OUTPUT: return parse_layout(p->layout[w - WORD_INPUT], p, l, w);
+    case WORD_COUNT: break;
+    }
+    bug("word %d", (int)w);
 }
 
 /* The product, or INT64_MAX when it does not fit: counts are compared with limits before anybody trusts them. */
@@ -492,17 +500,12 @@ int problem_parse(struct problem *out, const char *text)
 {
     struct line l;
     struct problem p = {0};
-    int rc = split(&l, text);
-    if (rc == 0 && (l.length[WORD_CONV] != 4 || memcmp(text, "conv", 4) != 0))
-        rc = fault(&l, WORD_CONV, "a problem starts with \"conv\"");
-    if (rc == 0)
-        rc = parse_direction(&p, &l);
-    if (rc == 0)
-        rc = parse_types(&p, &l);
-    if (rc == 0)
-        rc = parse_numbers(&p, &l);
-    for (int o = 0; rc == 0 && o < 3; o++)
-        rc = parse_layout(p.layout[o], &p, &l, (enum word)(WORD_INPUT + o));
+    int rc = 0;
+    split(&l, text);
+    for (enum word w = WORD_CONV; rc == 0 && w < WORD_COUNT; w++)
+        rc = l.length[w] ? parse_word(&p, &l, w) : missing(&l, w);
+    if (rc == 0 && *l.end)
+        rc = err_set(ERR_INVALID, "column %d: nothing may follow the output's layout", (int)(l.end - text) + 1);
     if (rc == 0)
         rc = check(&p, &l);
     if (rc == 0)
