@@ -125,19 +125,21 @@ int spelling_print(struct buf *out, enum spelling s, const struct problem *p, bo
     bug("spelling %d", (int)s);
 }
 
-void spelling_print_each(struct buf *out, const struct problem *p, const char *before, const char *after,
-                         const int64_t values[])
+void spelling_print_each(struct buf *out, const struct problem *p, const char *before,
+                         const char *after, const int64_t values[])
 {
     for (int d = 0; d < p->dims; d++)
-        buf_printf(out, "%s%c%s%" PRId64, before, "dhw"[PROBLEM_MAX_DIMS - p->dims + d], after, values[d]);
+        buf_printf(out, "%s%c%s%" PRId64, before, "dhw"[PROBLEM_MAX_DIMS - p->dims + d], after,
+                   values[d]);
 }
 
-/* The tools compute the output size by a division that rounds towards zero, so that a filter which does not fit still gets one
- * output, and then widen the right pad until it does. */
+/* The tools compute the output size by a division that rounds towards zero, so that a filter which
+ * does not fit still gets one output, and then widen the right pad until it does. */
 int spelling_refuse_added_pads(const struct problem *p, const char *tool)
 {
     for (int d = 0; d < p->dims; d++) {
-        int64_t span = (p->fil[d] - 1) * p->dil[d] + 1, room = p->in[d] + p->pad_lo[d] + p->pad_hi[d];
+        int64_t span = (p->fil[d] - 1) * p->dil[d] + 1,
+                room = p->in[d] + p->pad_lo[d] + p->pad_hi[d];
         if (span > room)
             return err_set(ERR_INVALID,
                            "the filter spans %" PRId64 " in %c but the padded input has %" PRId64
@@ -171,7 +173,8 @@ int spelling_operation(enum direction *out, bool *is_old, const char *flag, cons
         if (!strcmp(word, others[i]))
             return err_set(ERR_INVALID, "%s %s: not a convolution alone", flag, word);
     const char *nearest = opt_nearest(word, operations[strstr(word, "2d") != NULL]);
-    return err_set(ERR_INVALID, "%s %s: not an operation, did you mean %s?", flag, word, nearest ? nearest : "conv");
+    return err_set(ERR_INVALID, "%s %s: not an operation, did you mean %s?", flag, word,
+                   nearest ? nearest : "conv");
 }
 
 int spelling_dtype(enum dtype *out, const char *flag, const char *word)
@@ -189,6 +192,9 @@ int spelling_dtype(enum dtype *out, const char *flag, const char *word)
         }
     for (size_t i = 0; i < COUNT_OF(later); i++)
         if (!strncmp(word, later[i], strlen(later[i])))
-            return err_set(ERR_INVALID, "%s: %s is not yet a type of assay (it has f32, f16, bf16, i8, i32)", flag, word);
-    return err_set(ERR_INVALID, "%s: %s is not a type: wants f32, f16, bf16, i8 or i32", flag, word);
+            return err_set(ERR_INVALID,
+                           "%s: %s is not yet a type of assay (it has f32, f16, bf16, i8, i32)",
+                           flag, word);
+    return err_set(ERR_INVALID, "%s: %s is not a type: wants f32, f16, bf16, i8 or i32", flag,
+                   word);
 }

@@ -1,7 +1,9 @@
-/* spelling_internal: what the tools' spellings share. Included by reference/spelling*.c and by nobody else.
+/* spelling_internal: what the tools' spellings share. Included by reference/spelling*.c and by
+ * nobody else.
  *
- * A command line goes through three steps: words (quotes, shell operators), flags (a table a tool: which words are known,
- * and which number of a convolution each gives), and the building of a problem from what was given.
+ * A command line goes through three steps: words (quotes, shell operators), flags (a table a tool:
+ * which words are known, and which number of a convolution each gives), and the building of a
+ * problem from what was given.
  */
 #ifndef ASSAY_SPELLING_INTERNAL_H
 #define ASSAY_SPELLING_INTERNAL_H
@@ -13,8 +15,9 @@ enum {
     SPELLING_MAX_WORDS = 512,
 };
 
-/* Words as a shell would cut them: blanks, '...', "...", and a backslash before punctuation (before a letter or digit
- * it stays, for the folders of Windows prompts). A pipe, redirection, `;` or `&&` is the word words_operator. */
+/* Words as a shell would cut them: blanks, '...', "...", and a backslash before punctuation (before
+ * a letter or digit it stays, for the folders of Windows prompts). A pipe, redirection, `;` or `&&`
+ * is the word words_operator. */
 struct words {
     int count;
     char *at[SPELLING_MAX_WORDS];
@@ -73,8 +76,8 @@ enum slot {
 struct flag {
     const char *name; /* without dashes */
     int slot;
-    char letter;      /* MIOpenDriver's short name; 0: none */
-    bool is_switch;   /* LLVM's bool options: a value only after '=' */
+    char letter;    /* MIOpenDriver's short name; 0: none */
+    bool is_switch; /* LLVM's bool options: a value only after '=' */
 };
 
 /* What one line gave. The texts belong to its words. */
@@ -96,18 +99,22 @@ const char *given_name(const struct given *g, int slot);
 int given_number(int64_t *out, const struct given *g, int slot, int64_t fallback) MUST_USE;
 int given_bool(bool *out, const struct given *g, int slot) MUST_USE;
 /* d, h, w of one kind for p->dims, each with the same fallback. */
-int given_each(int64_t out[PROBLEM_MAX_DIMS], const struct given *g, int dims, int first_slot, int64_t fallback) MUST_USE;
+int given_each(int64_t out[PROBLEM_MAX_DIMS], const struct given *g, int dims, int first_slot,
+               int64_t fallback) MUST_USE;
 /* --padding_h and --padding_h_l, _r as rocmlir-gen joins them; contradictions are refused. */
 int given_pads(struct problem *p, const struct given *g) MUST_USE;
 /* --out_h and the like must be what the sizes give. */
 int given_out_sizes(const struct problem *p, const struct given *g) MUST_USE;
 
-/* A filter longer than its padded input: rocMLIR's tools widen the right pad by themselves and solve another problem. */
+/* A filter longer than its padded input: rocMLIR's tools widen the right pad by themselves and
+ * solve another problem. */
 int spelling_refuse_added_pads(const struct problem *p, const char *tool) MUST_USE;
 /* "conv", "conv2d_bwd_data", ... `is_old` tells the conv2d names. */
-int spelling_operation(enum direction *out, bool *is_old, const char *flag, const char *word) MUST_USE;
+int spelling_operation(enum direction *out, bool *is_old, const char *flag,
+                       const char *word) MUST_USE;
 const char *spelling_operation_name(enum direction d, bool is_old);
-/* The types of other tools: also fp32 and fp16; types that assay has not are named in the message. */
+/* The types of other tools: also fp32 and fp16; types that assay has not are named in the message.
+ */
 int spelling_dtype(enum dtype *out, const char *flag, const char *word) MUST_USE;
 
 /* One layout in the letters of another tool to ours and back. */
@@ -116,7 +123,8 @@ enum letters {
     LETTERS_MLIR,   /* ours, also with digits: 0 is h, 1 is w, 2 is d (rocmlir-gen appends the depth last) */
 };
 /* `out` gets no g when `text` has none. */
-int layout_read(char out[8], const char *flag, const char *text, enum letters letters, enum operand which, int dims) MUST_USE;
+int layout_read(char out[8], const char *flag, const char *text, enum letters letters,
+                enum operand which, int dims) MUST_USE;
 bool layout_has_group(const char *layout);
 /* Puts the g where that tool does; layouts with a g stay. */
 void layout_group_miopen(char layout[8], enum operand which);
@@ -130,14 +138,16 @@ void layout_to_mlir(char out[8], const char *layout, enum operand which, int dim
 const char *operand_name(enum operand which);
 
 int spelling_parse_miopen(struct problem out[3], size_t *count, const char *line) MUST_USE;
-int spelling_parse_mlir(struct problem out[3], size_t *count, enum spelling s, const char *line) MUST_USE;
+int spelling_parse_mlir(struct problem out[3], size_t *count, enum spelling s,
+                        const char *line) MUST_USE;
 int spelling_parse_miir(struct problem *out, const char *line) MUST_USE;
 int spelling_print_miopen(struct buf *out, const struct problem *p) MUST_USE;
 int spelling_print_mlir(struct buf *out, enum spelling s, const struct problem *p) MUST_USE;
 int spelling_print_miir(struct buf *out, const struct problem *p, bool pads_by_side) MUST_USE;
 
-/* before, the axis, after, the number, for each dim: " --fil_" and " " give " --fil_h 3 --fil_w 3". */
-void spelling_print_each(struct buf *out, const struct problem *p, const char *before, const char *after,
-                         const int64_t values[]);
+/* before, the axis, after, the number, for each dim: " --fil_" and " " give " --fil_h 3 --fil_w 3".
+ */
+void spelling_print_each(struct buf *out, const struct problem *p, const char *before,
+                         const char *after, const int64_t values[]);
 
 #endif

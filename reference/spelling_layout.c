@@ -31,7 +31,9 @@ static char own_letter(char c, enum letters letters, enum operand which)
                                                   : strchr(miopen_letters, c);
     if (!found)
         return '\0';
-    const char *base = isdigit((unsigned char)c) ? digits : letters == LETTERS_MLIR ? own : miopen_letters;
+    const char *base = isdigit((unsigned char)c) ? digits
+                       : letters == LETTERS_MLIR ? own
+                                                 : miopen_letters;
     return own[found - base];
 }
 
@@ -42,18 +44,19 @@ static bool axis_exists(char letter, enum operand which, int dims)
     return place < 3 || place >= (size_t)(6 - dims);
 }
 
-int layout_read(char out[8], const char *flag, const char *text, enum letters letters, enum operand which, int dims)
+int layout_read(char out[8], const char *flag, const char *text, enum letters letters,
+                enum operand which, int dims)
 {
     size_t length = strlen(text), axes = (size_t)dims + 2;
     bool has_group = strpbrk(text, letters == LETTERS_MLIR ? "g" : "G") != NULL;
     if (length != axes + has_group)
-        return err_set(ERR_INVALID, "%s %s: a %d-D %s has %zu axes, or %zu with the group", flag, text, dims,
-                       operand_name(which), axes, axes + 1);
+        return err_set(ERR_INVALID, "%s %s: a %d-D %s has %zu axes, or %zu with the group", flag,
+                       text, dims, operand_name(which), axes, axes + 1);
     for (size_t i = 0; i < length; i++) {
         char c = own_letter(text[i], letters, which);
         if (!c || !axis_exists(c, which, dims))
-            return err_set(ERR_INVALID, "%s %s: '%c' is no axis of a %d-D %s", flag, text, text[i], dims,
-                           operand_name(which));
+            return err_set(ERR_INVALID, "%s %s: '%c' is no axis of a %d-D %s", flag, text, text[i],
+                           dims, operand_name(which));
         if (memchr(out, c, i))
             return err_set(ERR_INVALID, "%s %s: '%c' stands twice", flag, text, text[i]);
         out[i] = c;

@@ -1,7 +1,8 @@
-/* spelling_miir: the option string of rocMLIR's client library, as MIOpen writes it. "--key value" pairs, 2-D only.
+/* spelling_miir: the option string of rocMLIR's client library, as MIOpen writes it. "--key value"
+ * pairs, 2-D only.
  *
- * The library reads one number a pad and uses it for both sides; the --padding_h_l keys are an extension that only candidates
- * with `asymmetric_pads: yes` know.
+ * The library reads one number a pad and uses it for both sides; the --padding_h_l keys are an
+ * extension that only candidates with `asymmetric_pads: yes` know.
  */
 #include "reference/spelling_internal.h"
 
@@ -46,7 +47,8 @@ static const struct flag flags[] = {
     {.name = "perf_config", .slot = SLOT_IGNORED},
 };
 
-/* The keys without which miirCreateHandle gives no handle. The sizes among them are checked as they are read. */
+/* The keys without which miirCreateHandle gives no handle. The sizes among them are checked as they
+ * are read. */
 static const int needed[] = {SLOT_OPERATION, SLOT_IN_LAYOUT, SLOT_FIL_LAYOUT, SLOT_OUT_LAYOUT, SLOT_IN_DTYPE,
                              SLOT_FIL_DTYPE, SLOT_OUT_DTYPE, SLOT_OUT + 1,    SLOT_OUT + 2};
 
@@ -69,7 +71,8 @@ static int read_pairs(struct given *g, const struct words *w)
     }
     for (size_t i = 0; i < COUNT_OF(needed); i++)
         if (!g->flag[needed[i]])
-            return err_set(ERR_INVALID, "--%s is missing: the option string needs it", given_name(g, needed[i]));
+            return err_set(ERR_INVALID, "--%s is missing: the option string needs it",
+                           given_name(g, needed[i]));
     return 0;
 }
 
@@ -77,12 +80,13 @@ static int read_operands(struct problem *p, const struct given *g)
 {
     for (int i = 0; i < 3; i++) {
         int layout = SLOT_IN_LAYOUT + i, type = SLOT_IN_DTYPE + i;
-        if (layout_read(p->layout[i], g->flag[layout], g->value[layout], LETTERS_MIOPEN, (enum operand)i, p->dims) ||
+        if (layout_read(p->layout[i], g->flag[layout], g->value[layout], LETTERS_MIOPEN,
+                        (enum operand)i, p->dims) ||
             spelling_dtype(&p->dtype[i], g->flag[type], g->value[type]))
             return err_code();
         if (!layout_has_group(p->layout[i]))
-            return err_set(ERR_INVALID, "%s %s: the option string wants five letters, with G", g->flag[layout],
-                           g->value[layout]);
+            return err_set(ERR_INVALID, "%s %s: the option string wants five letters, with G",
+                           g->flag[layout], g->value[layout]);
     }
     return 0;
 }
@@ -92,7 +96,8 @@ static int read_sizes(struct problem *p, const struct given *g)
     if (given_number(&p->n, g, SLOT_N, -1) || given_number(&p->c, g, SLOT_C, -1) ||
         given_number(&p->k, g, SLOT_K, -1) || given_number(&p->g, g, SLOT_G, -1))
         return err_code();
-    if (given_each(p->in, g, p->dims, SLOT_IN, -1) || given_each(p->fil, g, p->dims, SLOT_FIL, -1) ||
+    if (given_each(p->in, g, p->dims, SLOT_IN, -1) ||
+        given_each(p->fil, g, p->dims, SLOT_FIL, -1) ||
         given_each(p->str, g, p->dims, SLOT_STR, 1) || given_each(p->dil, g, p->dims, SLOT_DIL, 1))
         return err_code();
     return given_pads(p, g);
@@ -108,7 +113,8 @@ int spelling_parse_miir(struct problem *out, const char *line)
         return err_code();
     if (spelling_operation(&p.direction, &is_old, g.flag[SLOT_OPERATION], g.value[SLOT_OPERATION]))
         return err_code();
-    if (read_operands(&p, &g) || read_sizes(&p, &g) || spelling_refuse_added_pads(&p, "the library"))
+    if (read_operands(&p, &g) || read_sizes(&p, &g) ||
+        spelling_refuse_added_pads(&p, "the library"))
         return err_code();
     if (problem_check(&p) || given_out_sizes(&p, &g))
         return err_code();
@@ -124,9 +130,12 @@ static const char *type_name(enum dtype t)
 static int refuse_unsayable(const struct problem *p, bool pads_by_side)
 {
     if (p->dims != 2)
-        return err_set(ERR_INVALID, "the option string knows 2-D convolutions only, this one is %d-D", p->dims);
+        return err_set(ERR_INVALID,
+                       "the option string knows 2-D convolutions only, this one is %d-D", p->dims);
     if (!pads_by_side && !problem_symmetric_pads(p))
-        return err_set(ERR_INVALID, "the option string has one number for the pads of both sides, here they differ");
+        return err_set(
+            ERR_INVALID,
+            "the option string has one number for the pads of both sides, here they differ");
     return 0;
 }
 
@@ -138,12 +147,15 @@ int spelling_print_miir(struct buf *out, const struct problem *p, bool pads_by_s
     char layout[3][8];
     for (int i = 0; i < 3; i++)
         layout_to_miopen(layout[i], p->layout[i], (enum operand)i);
-    buf_printf(out, "--operation %s --groupsize %" PRId64, spelling_operation_name(p->direction, true), p->g);
-    buf_printf(out, " --fil_layout %s --fil_type %s --in_layout %s --out_layout %s", layout[OPERAND_FILTER],
-               type_name(p->dtype[OPERAND_FILTER]), layout[OPERAND_INPUT], layout[OPERAND_OUTPUT]);
+    buf_printf(out, "--operation %s --groupsize %" PRId64,
+               spelling_operation_name(p->direction, true), p->g);
+    buf_printf(out, " --fil_layout %s --fil_type %s --in_layout %s --out_layout %s",
+               layout[OPERAND_FILTER], type_name(p->dtype[OPERAND_FILTER]), layout[OPERAND_INPUT],
+               layout[OPERAND_OUTPUT]);
     buf_printf(out, " --in_type %s --out_type %s", type_name(p->dtype[OPERAND_INPUT]),
                type_name(p->dtype[OPERAND_OUTPUT]));
-    buf_printf(out, " --batchsize %" PRId64 " --in_channels %" PRId64 " --out_channels %" PRId64, p->n, p->c, p->k);
+    buf_printf(out, " --batchsize %" PRId64 " --in_channels %" PRId64 " --out_channels %" PRId64,
+               p->n, p->c, p->k);
     const int64_t sizes[] = {problem_out(p, 0), problem_out(p, 1)};
     spelling_print_each(out, p, " --in_", " ", p->in);
     spelling_print_each(out, p, " --out_", " ", sizes);
@@ -154,8 +166,8 @@ int spelling_print_miir(struct buf *out, const struct problem *p, bool pads_by_s
         if (p->pad_lo[d] == p->pad_hi[d])
             buf_printf(out, " --padding_%c %" PRId64, "hw"[d], p->pad_lo[d]);
         else
-            buf_printf(out, " --padding_%c_l %" PRId64 " --padding_%c_r %" PRId64, "hw"[d], p->pad_lo[d], "hw"[d],
-                       p->pad_hi[d]);
+            buf_printf(out, " --padding_%c_l %" PRId64 " --padding_%c_r %" PRId64, "hw"[d],
+                       p->pad_lo[d], "hw"[d], p->pad_hi[d]);
     }
     return 0;
 }

@@ -1,8 +1,10 @@
-/* spelling_miopen: MIOpenDriver's convolutions, also as MIOpen logs them and as rocMLIR keeps them in configuration files.
+/* spelling_miopen: MIOpenDriver's convolutions, also as MIOpen logs them and as rocMLIR keeps them
+ * in configuration files.
  *
- * Its argument parser (driver/InputFlags.cpp) reads pairs: a dash and one letter, or two dashes and the long name, and then the
- * next word as the value, whatever it is. "-n32" would be -n with the next flag as its number, and "--batchsize=32" an
- * unknown flag that ends the program with status 0: both are refused here. Of a flag given twice the last holds.
+ * Its argument parser (driver/InputFlags.cpp) reads pairs: a dash and one letter, or two dashes and
+ * the long name, and then the next word as the value, whatever it is. "-n32" would be -n with the
+ * next flag as its number, and "--batchsize=32" an unknown flag that ends the program with status
+ * 0: both are refused here. Of a flag given twice the last holds.
  */
 #include "reference/spelling_internal.h"
 
@@ -91,11 +93,15 @@ static int read_base(struct problem *p, const char *base)
             return 0;
         }
     if (!strncmp(base, "conv", 4))
-        return err_set(ERR_INVALID, "%s: %s is not yet a type of assay (it has conv, convfp16, convbfp16, convint8)", base,
-                       base + 4);
+        return err_set(
+            ERR_INVALID,
+            "%s: %s is not yet a type of assay (it has conv, convfp16, convbfp16, convint8)", base,
+            base + 4);
     if (strstr(base, "Infer"))
-        return err_set(ERR_INVALID, "%s is a fusion, not a convolution alone (its -F is no direction)", base);
-    return err_set(ERR_INVALID, "%s: wants conv, convfp16, convbfp16 or convint8 before the flags", base);
+        return err_set(ERR_INVALID,
+                       "%s is a fusion, not a convolution alone (its -F is no direction)", base);
+    return err_set(ERR_INVALID, "%s: wants conv, convfp16, convbfp16 or convint8 before the flags",
+                   base);
 }
 
 static const struct flag *flag_of_word(const struct given *g, const char *word)
@@ -117,19 +123,23 @@ static int refuse_flag(const struct given *g, const char *word)
     size_t dashes = strspn(word, "-");
     const char short_form[3] = {'-', word[1], '\0'};
     if (dashes == 1 && isdigit((unsigned char)word[2]) && flag_of_word(g, short_form))
-        return err_set(ERR_INVALID, "%s: MIOpenDriver takes the value as the next word: write %s %s", word, short_form,
-                       word + 2);
+        return err_set(ERR_INVALID,
+                       "%s: MIOpenDriver takes the value as the next word: write %s %s", word,
+                       short_form, word + 2);
     const char *equals = strchr(word, '=');
     if (equals)
-        return err_set(ERR_INVALID, "%s: MIOpenDriver takes the value as the next word, without '='", word);
-    return err_set(ERR_INVALID, "%s: MIOpenDriver has no such flag%s", word, given_hint(hint, g, "--", word + dashes));
+        return err_set(ERR_INVALID,
+                       "%s: MIOpenDriver takes the value as the next word, without '='", word);
+    return err_set(ERR_INVALID, "%s: MIOpenDriver has no such flag%s", word,
+                   given_hint(hint, g, "--", word + dashes));
 }
 
 static int read_flags(struct given *g, const struct words *w, int from, int end)
 {
     for (int i = from; i < end; i += 2) {
         const char *word = w->at[i];
-        /* rocMLIR's configuration files carry this one; MIOpenDriver itself would take it for -p. */
+        /* rocMLIR's configuration files carry this one; MIOpenDriver itself would take it for -p.
+         */
         bool is_priority = !strcmp(word, "-perf_priority");
         const struct flag *flag = is_priority ? NULL : flag_of_word(g, word);
         if (!flag && !is_priority)
@@ -177,7 +187,8 @@ static int refuse_other_problems(const struct given *g)
         if (wanted[i].why)
             return err_set(ERR_INVALID, "%s %s: %s", g->flag[wanted[i].slot], value, wanted[i].why);
         if (strcmp(value, "valid"))
-            return err_set(ERR_INVALID, "%s %s: wants default, same or valid", g->flag[wanted[i].slot], value);
+            return err_set(ERR_INVALID, "%s %s: wants default, same or valid",
+                           g->flag[wanted[i].slot], value);
     }
     return 0;
 }
@@ -188,8 +199,8 @@ static int read_sizes(struct problem *p, const struct given *g)
     if (given_number(&dims, g, SLOT_SPATIAL_DIMS, 2))
         return err_code();
     if (dims != 2 && dims != 3)
-        return err_set(ERR_INVALID, "%s %" PRId64 ": MIOpenDriver has 2-D and 3-D convolutions", g->flag[SLOT_SPATIAL_DIMS],
-                       dims);
+        return err_set(ERR_INVALID, "%s %" PRId64 ": MIOpenDriver has 2-D and 3-D convolutions",
+                       g->flag[SLOT_SPATIAL_DIMS], dims);
     p->dims = (int)dims;
     /* MIOpenDriver's defaults; -g 0 counts as one group. */
     if (given_number(&p->n, g, SLOT_N, 100) || given_number(&p->c, g, SLOT_C, 3) ||
@@ -213,12 +224,13 @@ static bool all_ones(const int64_t values[], int count)
     return true;
 }
 
-/* "same" and "valid" replace the pads, but only where dilations or filter sizes are all 1. An odd sum loses one, so that
- * the output may be smaller than the name says. */
+/* "same" and "valid" replace the pads, but only where dilations or filter sizes are all 1. An odd
+ * sum loses one, so that the output may be smaller than the name says. */
 static void apply_pad_mode(struct problem *p, const struct given *g)
 {
     const char *mode = g->value[SLOT_PAD_MODE];
-    if (!mode || !strcmp(mode, "default") || (!all_ones(p->dil, p->dims) && !all_ones(p->fil, p->dims)))
+    if (!mode || !strcmp(mode, "default") ||
+        (!all_ones(p->dil, p->dims) && !all_ones(p->fil, p->dims)))
         return;
     for (int d = 0; d < p->dims && p->str[d]; d++) {
         int64_t over = p->in[d] % p->str[d];
@@ -238,7 +250,8 @@ static int read_layouts(struct problem *p, const struct given *g)
         char upper[16];
         size_t length = 0;
         for (; value[length] && length < sizeof upper - 1; length++)
-            upper[length] = flag[1] == '-' ? (char)toupper((unsigned char)value[length]) : value[length];
+            upper[length] =
+                flag[1] == '-' ? (char)toupper((unsigned char)value[length]) : value[length];
         upper[length] = '\0';
         if (layout_read(p->layout[i], flag, upper, LETTERS_MIOPEN, (enum operand)i, p->dims))
             return err_code();
@@ -248,16 +261,21 @@ static int read_layouts(struct problem *p, const struct given *g)
 }
 
 /* -F is a mask: 1 forward, 2 backward data, 4 backward weights; 0 is all of them. */
-static int read_directions(struct problem out[3], size_t *count, const struct problem *p, const struct given *g)
+static int read_directions(struct problem out[3], size_t *count, const struct problem *p,
+                           const struct given *g)
 {
     int64_t mask;
     if (given_number(&mask, g, SLOT_DIRECTIONS, 0))
         return err_code();
     if (mask > 7)
-        return err_set(ERR_INVALID, "%s %" PRId64 ": wants a sum of 1 (forward), 2 (backward data), 4 (backward weights), or 0",
-                       g->flag[SLOT_DIRECTIONS], mask);
+        return err_set(
+            ERR_INVALID,
+            "%s %" PRId64
+            ": wants a sum of 1 (forward), 2 (backward data), 4 (backward weights), or 0",
+            g->flag[SLOT_DIRECTIONS], mask);
     if (p->dtype[OPERAND_INPUT] == DTYPE_I8 && mask != 1)
-        return err_set(ERR_INVALID, "-F %" PRId64 ": MIOpen has int8 forward only, write -F 1", mask);
+        return err_set(ERR_INVALID, "-F %" PRId64 ": MIOpen has int8 forward only, write -F 1",
+                       mask);
     *count = 0;
     for (int bit = 0; bit < 3; bit++)
         if (mask == 0 || (mask & (1 << bit))) {
@@ -267,14 +285,16 @@ static int read_directions(struct problem out[3], size_t *count, const struct pr
     return 0;
 }
 
-/* The word after the tool; without a tool ("$MIO conv -n ...", configuration files, tuning keys) the conv word that flags follow. */
+/* The word after the tool; without a tool ("$MIO conv -n ...", configuration files, tuning keys)
+ * the conv word that flags follow. */
 static int find_base(const struct words *w)
 {
     int tool = words_find_tool(w, "MIOpenDriver");
     return tool >= 0 ? tool + 1 : words_find_conv(w);
 }
 
-/* Tuning databases keep the line between tabs, with a tuning string behind it: that field, or the line as it is. */
+/* Tuning databases keep the line between tabs, with a tuning string behind it: that field, or the
+ * line as it is. */
 static const char *cut_field(char field[SPELLING_MAX_LINE], const char *line)
 {
     const char *start = strstr(line, "\tconv");
@@ -296,8 +316,10 @@ int spelling_parse_miopen(struct problem out[3], size_t *count, const char *line
         return err_code();
     int base = find_base(&w);
     if (base < 0 || base >= w.count)
-        return err_set(ERR_INVALID, "no type: wants conv, convfp16, convbfp16 or convint8 before the flags");
-    if (read_base(&p, w.at[base]) || read_flags(&g, &w, base + 1, words_end(&w, base)) || refuse_other_problems(&g))
+        return err_set(ERR_INVALID,
+                       "no type: wants conv, convfp16, convbfp16 or convint8 before the flags");
+    if (read_base(&p, w.at[base]) || read_flags(&g, &w, base + 1, words_end(&w, base)) ||
+        refuse_other_problems(&g))
         return err_code();
     if (read_sizes(&p, &g) || read_layouts(&p, &g))
         return err_code();
@@ -316,7 +338,8 @@ static const char *base_name(const struct problem *p)
     return NULL;
 }
 
-/* MIOpen's name of a layout, NULL when it has none. With one group it does not matter where the g stands. */
+/* MIOpen's name of a layout, NULL when it has none. With one group it does not matter where the g
+ * stands. */
 static const char *layout_name(const struct problem *p, enum operand which)
 {
     static const char *const known[] = {"NCHW", "NHWC", "NCDHW", "NDHWC"};
@@ -340,22 +363,24 @@ static int refuse_unsayable(const struct problem *p)
     if (p->dims == 1)
         return err_set(ERR_INVALID, "MIOpenDriver has no 1-D convolutions");
     if (!base_name(p))
-        return err_set(ERR_INVALID, "MIOpenDriver has no types %s:%s:%s", dtype_name(p->dtype[OPERAND_INPUT]),
-                       dtype_name(p->dtype[OPERAND_FILTER]), dtype_name(p->dtype[OPERAND_OUTPUT]));
+        return err_set(ERR_INVALID, "MIOpenDriver has no types %s:%s:%s",
+                       dtype_name(p->dtype[OPERAND_INPUT]), dtype_name(p->dtype[OPERAND_FILTER]),
+                       dtype_name(p->dtype[OPERAND_OUTPUT]));
     if (p->dtype[OPERAND_INPUT] == DTYPE_I8 && p->direction != DIRECTION_FWD)
         return err_set(ERR_INVALID, "MIOpen has int8 forward only");
     if (!problem_symmetric_pads(p))
-        return err_set(ERR_INVALID, "MIOpenDriver has one number for the pads of both sides, here they differ");
+        return err_set(ERR_INVALID,
+                       "MIOpenDriver has one number for the pads of both sides, here they differ");
     for (int i = 0; i < 3; i++)
         if (!layout_name(p, (enum operand)i))
-            return err_set(ERR_INVALID, "MIOpenDriver cannot say %s layout %s", operand_name((enum operand)i),
-                           p->layout[i]);
+            return err_set(ERR_INVALID, "MIOpenDriver cannot say %s layout %s",
+                           operand_name((enum operand)i), p->layout[i]);
     return 0;
 }
 
 /* The depth has long flags only in MIOpen's own logs, since its letters need quotes in a shell. */
-static void print_each(struct buf *out, const struct problem *p, const char *depth_flag, const char letters[2],
-                       const int64_t values[])
+static void print_each(struct buf *out, const struct problem *p, const char *depth_flag,
+                       const char letters[2], const int64_t values[])
 {
     if (p->dims == 3)
         buf_printf(out, " --%s %" PRId64, depth_flag, values[0]);

@@ -1,7 +1,8 @@
 /* spelling_mlir: rocmlir-gen and what it grew from: mlir-miopen-driver, miopen-gen, rock-gen.
  *
- * One table for all eras: an option that a build does not know is that build's complaint, the problem it describes is the same.
- * Where the same line means different problems in different builds it is refused.
+ * One table for all eras: an option that a build does not know is that build's complaint, the
+ * problem it describes is the same. Where the same line means different problems in different
+ * builds it is refused.
  */
 #include "reference/spelling_internal.h"
 
@@ -147,7 +148,8 @@ static int take_option(struct given *g, struct words *w, int *i, int end)
     char *word = w->at[*i], hint[64];
     size_t dashes = strspn(word, "-");
     if (dashes == 0 || !word[dashes])
-        return err_set(ERR_INVALID, "%s: an input file, but the problem must be in the options", word);
+        return err_set(ERR_INVALID, "%s: an input file, but the problem must be in the options",
+                       word);
     char *value = strchr(word, '=');
     if (value)
         *value++ = '\0';
@@ -177,8 +179,8 @@ static int read_options(struct given *g, struct words *w, int from)
     return 0;
 }
 
-/* -t sets filter and input, as does "-t filter_input"; their own flags win when they stand later. The output follows from -t
- * alone (i8 gives i32), and is f32 without it. */
+/* -t sets filter and input, as does "-t filter_input"; their own flags win when they stand later.
+ * The output follows from -t alone (i8 gives i32), and is f32 without it. */
 static int read_dtypes(struct problem *p, const struct given *g)
 {
     char both[32] = "f32";
@@ -195,18 +197,24 @@ static int read_dtypes(struct problem *p, const struct given *g)
     if (g->place[SLOT_IN_DTYPE] > g->place[SLOT_DTYPE] || (!t && g->flag[SLOT_IN_DTYPE]))
         input = g->value[SLOT_IN_DTYPE];
     const char *flag = t ? g->flag[SLOT_DTYPE] : "type";
-    if (spelling_dtype(&p->dtype[OPERAND_FILTER], flag, filter) || spelling_dtype(&p->dtype[OPERAND_INPUT], flag, input))
+    if (spelling_dtype(&p->dtype[OPERAND_FILTER], flag, filter) ||
+        spelling_dtype(&p->dtype[OPERAND_INPUT], flag, input))
         return err_code();
     if (g->flag[SLOT_OUT_DTYPE])
-        return spelling_dtype(&p->dtype[OPERAND_OUTPUT], g->flag[SLOT_OUT_DTYPE], g->value[SLOT_OUT_DTYPE]);
+        return spelling_dtype(&p->dtype[OPERAND_OUTPUT], g->flag[SLOT_OUT_DTYPE],
+                              g->value[SLOT_OUT_DTYPE]);
     if (second || (!t && strcmp(filter, input)))
-        return err_set(ERR_INVALID, "filter %s, input %s: %s has no output type for them, add --out_dtype", filter,
-                       input, g->tool);
-    return spelling_dtype(&p->dtype[OPERAND_OUTPUT], flag, !t ? "f32" : !strcmp(t, "i8") ? "i32" : t);
+        return err_set(ERR_INVALID,
+                       "filter %s, input %s: %s has no output type for them, add --out_dtype",
+                       filter, input, g->tool);
+    return spelling_dtype(&p->dtype[OPERAND_OUTPUT], flag,
+                          !t                 ? "f32"
+                          : !strcmp(t, "i8") ? "i32"
+                                             : t);
 }
 
-/* Layouts without a g: builds of 2023 and 2026 put it in different places, which is the same memory with one group only.
- * The conv2d names tell the older ones. */
+/* Layouts without a g: builds of 2023 and 2026 put it in different places, which is the same memory
+ * with one group only. The conv2d names tell the older ones. */
 static int add_group(struct problem *p, const struct given *g, enum operand which, bool is_old)
 {
     char newer[8];
@@ -218,9 +226,10 @@ static int add_group(struct problem *p, const struct given *g, enum operand whic
         return 0;
     if (p->dims == 2)
         return err_set(ERR_INVALID,
-                       "%s %s: with %" PRId64 " groups builds read this as %s or as %s: write the g",
-                       g->flag[SLOT_IN_LAYOUT + (int)which], g->value[SLOT_IN_LAYOUT + (int)which], p->g, layout,
-                       newer);
+                       "%s %s: with %" PRId64
+                       " groups builds read this as %s or as %s: write the g",
+                       g->flag[SLOT_IN_LAYOUT + (int)which], g->value[SLOT_IN_LAYOUT + (int)which],
+                       p->g, layout, newer);
     memcpy(layout, newer, sizeof newer);
     return 0;
 }
@@ -233,8 +242,10 @@ static int read_layouts(struct problem *p, const struct given *g, bool is_old)
         if (!g->flag[slot] && p->dims == 2)
             continue;
         if (!g->flag[slot])
-            return err_set(ERR_INVALID, "--%s is missing: the default has no depth", given_name(g, slot));
-        if (layout_read(p->layout[i], g->flag[slot], g->value[slot], LETTERS_MLIR, (enum operand)i, p->dims) ||
+            return err_set(ERR_INVALID, "--%s is missing: the default has no depth",
+                           given_name(g, slot));
+        if (layout_read(p->layout[i], g->flag[slot], g->value[slot], LETTERS_MLIR, (enum operand)i,
+                        p->dims) ||
             add_group(p, g, (enum operand)i, is_old))
             return err_code();
     }
@@ -246,7 +257,8 @@ static int refuse_disjoint(const struct problem *p, const char *tool)
 {
     const char *filter = p->layout[OPERAND_FILTER], *input = p->layout[OPERAND_INPUT];
     if (!strstr(filter, "yx") && !strstr(filter, "xy"))
-        return err_set(ERR_INVALID, "filter layout %s: %s wants y and x side by side", filter, tool);
+        return err_set(ERR_INVALID, "filter layout %s: %s wants y and x side by side", filter,
+                       tool);
     if (!strstr(input, "hw") && !strstr(input, "wh"))
         return err_set(ERR_INVALID, "input layout %s: %s wants h and w side by side", input, tool);
     return 0;
@@ -257,8 +269,8 @@ static int read_demo(struct problem *p, const struct given *g)
 {
     for (int slot = SLOT_N; slot < SLOT_COUNT; slot++)
         if (g->flag[slot])
-            return err_set(ERR_INVALID, "%s would be overwritten by the demo sizes of %s", g->flag[slot],
-                           g->flag[SLOT_DEMO]);
+            return err_set(ERR_INVALID, "%s would be overwritten by the demo sizes of %s",
+                           g->flag[slot], g->flag[SLOT_DEMO]);
     bool xdlops;
     if (given_bool(&xdlops, g, SLOT_XDLOPS))
         return err_code();
@@ -283,7 +295,8 @@ static int read_sizes(struct problem *p, const struct given *g)
     if (given_number(&p->n, g, SLOT_N, -1) || given_number(&p->c, g, SLOT_C, -1) ||
         given_number(&p->k, g, SLOT_K, -1) || given_number(&p->g, g, SLOT_G, 1))
         return err_code();
-    if (given_each(p->in, g, p->dims, SLOT_IN, -1) || given_each(p->fil, g, p->dims, SLOT_FIL, -1) ||
+    if (given_each(p->in, g, p->dims, SLOT_IN, -1) ||
+        given_each(p->fil, g, p->dims, SLOT_FIL, -1) ||
         given_each(p->str, g, p->dims, SLOT_STR, 1) || given_each(p->dil, g, p->dims, SLOT_DIL, 1))
         return err_code();
     for (int slot = SLOT_STR; !is_3d && slot < SLOT_COUNT; slot += 3)
@@ -296,7 +309,8 @@ static int build_problem(struct problem *p, const struct given *g, enum spelling
 {
     bool is_old = s == SPELLING_MLIR_MIOPEN, is_demo;
     const char *operation = g->flag[SLOT_OPERATION];
-    if (operation && spelling_operation(&p->direction, &is_old, operation, g->value[SLOT_OPERATION]))
+    if (operation &&
+        spelling_operation(&p->direction, &is_old, operation, g->value[SLOT_OPERATION]))
         return err_code();
     if (given_bool(&is_demo, g, SLOT_DEMO) || (is_demo ? read_demo(p, g) : read_sizes(p, g)))
         return err_code();
@@ -362,16 +376,18 @@ static void print_modern(struct buf *out, const struct problem *p)
     for (int i = 0; i < 3; i++)
         layout_to_mlir(layout[i], p->layout[i], (enum operand)i, p->dims);
     buf_printf(out, "rocmlir-gen --operation %s", spelling_operation_name(p->direction, false));
-    const char *filter = dtype_name(p->dtype[OPERAND_FILTER]), *input = dtype_name(p->dtype[OPERAND_INPUT]);
+    const char *filter = dtype_name(p->dtype[OPERAND_FILTER]),
+               *input = dtype_name(p->dtype[OPERAND_INPUT]);
     if (p->dtype[OPERAND_FILTER] == p->dtype[OPERAND_INPUT])
         buf_printf(out, " -t %s", filter);
     else
         buf_printf(out, " -t %s_%s", filter, input);
     if (!is_plain_type(p))
         buf_printf(out, " --out_dtype %s", dtype_name(p->dtype[OPERAND_OUTPUT]));
-    buf_printf(out, " --fil_layout %s --in_layout %s --out_layout %s", layout[OPERAND_FILTER], layout[OPERAND_INPUT],
-               layout[OPERAND_OUTPUT]);
-    buf_printf(out, " --batchsize %" PRId64 " --in_channels %" PRId64 " --out_channels %" PRId64, p->n, p->c, p->k);
+    buf_printf(out, " --fil_layout %s --in_layout %s --out_layout %s", layout[OPERAND_FILTER],
+               layout[OPERAND_INPUT], layout[OPERAND_OUTPUT]);
+    buf_printf(out, " --batchsize %" PRId64 " --in_channels %" PRId64 " --out_channels %" PRId64,
+               p->n, p->c, p->k);
     spelling_print_each(out, p, " --in_", " ", p->in);
     spelling_print_each(out, p, " --fil_", " ", p->fil);
     spelling_print_each(out, p, " --dilation_", " ", p->dil);
@@ -385,7 +401,8 @@ static void print_legacy(struct buf *out, const struct problem *p)
 {
     buf_printf(out, "mlir-miopen-driver -p=false -fil_layout=%s -in_layout=%s -out_layout=%s",
                p->layout[OPERAND_FILTER], p->layout[OPERAND_INPUT], p->layout[OPERAND_OUTPUT]);
-    buf_printf(out, " -batchsize=%" PRId64 " -in_channels=%" PRId64 " -out_channels=%" PRId64, p->n, p->c, p->k);
+    buf_printf(out, " -batchsize=%" PRId64 " -in_channels=%" PRId64 " -out_channels=%" PRId64, p->n,
+               p->c, p->k);
     spelling_print_each(out, p, " -in_", "=", p->in);
     spelling_print_each(out, p, " -fil_", "=", p->fil);
     spelling_print_each(out, p, " --dilation_", "=", p->dil);
@@ -396,8 +413,8 @@ static void print_legacy(struct buf *out, const struct problem *p)
         spelling_print_each(out, p, " --padding_", "_l=", p->pad_lo);
         spelling_print_each(out, p, " --padding_", "_r=", p->pad_hi);
     }
-    buf_printf(out, " --groupsize=%" PRId64 " -t %s --operation=%s", p->g, dtype_name(p->dtype[OPERAND_INPUT]),
-               spelling_operation_name(p->direction, true));
+    buf_printf(out, " --groupsize=%" PRId64 " -t %s --operation=%s", p->g,
+               dtype_name(p->dtype[OPERAND_INPUT]), spelling_operation_name(p->direction, true));
 }
 
 int spelling_print_mlir(struct buf *out, enum spelling s, const struct problem *p)
@@ -409,9 +426,11 @@ int spelling_print_mlir(struct buf *out, enum spelling s, const struct problem *
         return 0;
     }
     if (p->dims != 2)
-        return err_set(ERR_INVALID, "mlir-miopen-driver knows 2-D convolutions only, this one is %d-D", p->dims);
+        return err_set(ERR_INVALID,
+                       "mlir-miopen-driver knows 2-D convolutions only, this one is %d-D", p->dims);
     if (!is_plain_type(p))
-        return err_set(ERR_INVALID, "mlir-miopen-driver has one -t for all tensors, here the types are mixed");
+        return err_set(ERR_INVALID,
+                       "mlir-miopen-driver has one -t for all tensors, here the types are mixed");
     if (refuse_disjoint(p, "mlir-miopen-driver"))
         return err_code();
     print_legacy(out, p);

@@ -11,8 +11,8 @@
 
 char words_operator[] = "|";
 
-/* How many bytes a shell operator has that begins here; 0 when none does. Within a word only a pipe ends it:
- * MIOpenDriver has flags such as -& and values may hold the other signs. */
+/* How many bytes a shell operator has that begins here; 0 when none does. Within a word only a pipe
+ * ends it: MIOpenDriver has flags such as -& and values may hold the other signs. */
 static size_t operator_length(const char *s, bool at_start)
 {
     if (*s == '|')
@@ -93,7 +93,8 @@ int words_find_tool(const struct words *w, const char *tool)
 int words_find_conv(const struct words *w)
 {
     for (int i = 0; i + 1 < w->count; i++)
-        if (!strncmp(w->at[i], "conv", 4) && w->at[i + 1][0] == '-' && (i == 0 || w->at[i - 1][0] != '-'))
+        if (!strncmp(w->at[i], "conv", 4) && w->at[i + 1][0] == '-' &&
+            (i == 0 || w->at[i - 1][0] != '-'))
             return i;
     return -1;
 }
@@ -141,7 +142,8 @@ int given_number(int64_t *out, const struct given *g, int slot, int64_t fallback
 {
     if (!g->flag[slot]) {
         if (fallback < 0)
-            return err_set(ERR_INVALID, "--%s is missing: %s needs it", given_name(g, slot), g->tool);
+            return err_set(ERR_INVALID, "--%s is missing: %s needs it", given_name(g, slot),
+                           g->tool);
         *out = fallback;
         return 0;
     }
@@ -149,7 +151,8 @@ int given_number(int64_t *out, const struct given *g, int slot, int64_t fallback
     size_t digits = strspn(text, "0123456789");
     /* Nine digits are less than 2^31 and more than PROBLEM_MAX_SIZE. */
     if (digits == 0 || digits > 9 || text[digits] || atoll(text) > PROBLEM_MAX_SIZE)
-        return err_set(ERR_INVALID, "%s %s: not a whole number up to %d", g->flag[slot], text, PROBLEM_MAX_SIZE);
+        return err_set(ERR_INVALID, "%s %s: not a whole number up to %d", g->flag[slot], text,
+                       PROBLEM_MAX_SIZE);
     *out = atoll(text);
     return 0;
 }
@@ -173,7 +176,8 @@ int given_bool(bool *out, const struct given *g, int slot)
     return err_set(ERR_INVALID, "%s=%s: wants true or false", g->flag[slot], value);
 }
 
-int given_each(int64_t out[PROBLEM_MAX_DIMS], const struct given *g, int dims, int first_slot, int64_t fallback)
+int given_each(int64_t out[PROBLEM_MAX_DIMS], const struct given *g, int dims, int first_slot,
+               int64_t fallback)
 {
     for (int d = 0; d < dims; d++)
         if (given_number(&out[d], g, first_slot + PROBLEM_MAX_DIMS - dims + d, fallback))
@@ -184,7 +188,8 @@ int given_each(int64_t out[PROBLEM_MAX_DIMS], const struct given *g, int dims, i
 int given_pads(struct problem *p, const struct given *g)
 {
     int64_t both[PROBLEM_MAX_DIMS];
-    if (given_each(both, g, p->dims, SLOT_PAD, 0) || given_each(p->pad_lo, g, p->dims, SLOT_PAD_LO, 0) ||
+    if (given_each(both, g, p->dims, SLOT_PAD, 0) ||
+        given_each(p->pad_lo, g, p->dims, SLOT_PAD_LO, 0) ||
         given_each(p->pad_hi, g, p->dims, SLOT_PAD_HI, 0))
         return err_code();
     for (int d = 0; d < p->dims; d++) {
@@ -192,7 +197,8 @@ int given_pads(struct problem *p, const struct given *g)
             continue;
         const char *name = g->flag[SLOT_PAD + PROBLEM_MAX_DIMS - p->dims + d];
         if (p->pad_lo[d] || p->pad_hi[d])
-            return err_set(ERR_INVALID, "%s %" PRId64 " contradicts its _l and _r (%" PRId64 " and %" PRId64 ")",
+            return err_set(ERR_INVALID,
+                           "%s %" PRId64 " contradicts its _l and _r (%" PRId64 " and %" PRId64 ")",
                            name, both[d], p->pad_lo[d], p->pad_hi[d]);
         p->pad_lo[d] = p->pad_hi[d] = both[d];
     }
@@ -207,8 +213,8 @@ int given_out_sizes(const struct problem *p, const struct given *g)
         if (given_number(&size, g, slot, problem_out(p, d)))
             return err_code();
         if (size != problem_out(p, d))
-            return err_set(ERR_INVALID, "%s %" PRId64 ": the other sizes give %" PRId64, g->flag[slot], size,
-                           problem_out(p, d));
+            return err_set(ERR_INVALID, "%s %" PRId64 ": the other sizes give %" PRId64,
+                           g->flag[slot], size, problem_out(p, d));
     }
     return 0;
 }
