@@ -4,16 +4,23 @@
  *          at the good end and bad at the bad end; its culprit is a commit that is bad and whose parents (in the range) are all good.
  * Many     problems share every asked commit: a commit is asked once, for all problems that are still open there. Each problem keeps its own suspects.
  * Order    the two ends first (bad end, then good end), for all problems: bad end not bad: NOT-REPRODUCED; good end not good: NEVER-GOOD.
- *          Then first-parent steps first (unless first_parent is off), then into the blamed merge: a merge that is bad while its first parent
- *          is good is entered by its other parents; if those are good too, the merge itself is the culprit.
+ *          Then first-parent steps first, then into the blamed merge: a merge that is bad while its first parent is good is entered by its
+ *          other parents; if those are good too, the merge itself is the culprit. With `first_parent_only` side branches are never entered,
+ *          and the merge that brought the fault is blamed.
  * Choice   the commit that splits the suspects of the open problems best: sum over distinct open suspect sets of the binary entropy of the
- *          split, divided by the cost of asking there (bisect_set_cost: cached builds are cheap). Ties go to the older commit.
+ *          split, divided by the cost of asking there (bisect_set_cost: cached builds are cheap). Ties go to the older commit. A commit counts for
+ *          as many suspects as it reaches. A line of N suspects takes at most ceil(log2 N) questions beyond the two ends.
+ * Truth    a culprit makes all its descendants bad. A commit is blamed when it was told bad and each parent in the range is good or an
+ *          ancestor of a good one; so with several culprits the one that is named is still one of them. One exception: a commit that cannot be
+ *          asked is blamed when all its parents are good and separate children of it are bad.
  * Skip     an unanswerable commit stays a suspect and is never asked again; the search walks 1, 2, 4, 8 ... away from it. When only skipped
- *          commits separate good from bad the problem ends as a RANGE: the set of suspects.
+ *          commits separate good from bad the problem ends as a RANGE: the set of suspects. It is minimal: commits outside the set that would
+ *          divide it are asked first.
  * Surety   every answer counts (repeats too): Beta-Bernoulli marginal likelihood per suspect with Jeffreys' prior and a null hypothesis "none"
- *          (facts/bisection.md 4(a)7): L_b = ln B(1/2+Y_ge, 1/2+N_ge-Y_ge) + ln B(1/2+Y_lt, 1/2+N_lt-Y_lt). Speed answers come with their own
- *          likelihoods instead (bisect_tell_odds).
- * Cost     O(N) per question for a linear range, O(N^2 / 64) for a DAG, N commits; 1,000 commits and 300 problems take milliseconds.
+ *          (facts/bisection.md 4(a)7): L_b = ln B(1/2+Y_ge, 1/2+N_ge-Y_ge) + ln B(1/2+Y_lt, 1/2+N_lt-Y_lt), Y bad of N answers at the
+ *          descendants of b (ge) and elsewhere (lt). Speed answers come with their own likelihoods instead (bisect_tell_odds).
+ * Cost     O(N) a question for a linear range, O(N * merges) at worst for a DAG, each for every distinct suspect set, N commits; memory O(N)
+ *          a problem. 1,000 commits and 300 problems take milliseconds a question.
  */
 #ifndef ASSAY_BISECT_H
 #define ASSAY_BISECT_H
@@ -56,7 +63,8 @@ void bisect_set_cost(struct bisect *b, size_t commit, double cost);
  * answer can divide; the caller may tell answers for others too. */
 bool bisect_ask(size_t *commit, size_t *problems, size_t *problem_count, struct bisect *b);
 /* May be told in any order, for any commit, repeatedly. A contradiction (an ancestor of a good one bad, beyond what bisect expects) is kept for the
- * posterior; the state follows the majority at each commit. */
+ * posterior; the state follows the majority at each commit, in whatever order the answers came. As many good as bad answers at
+ * a commit are none: it is asked once more. A skip does not outweigh an answer. */
 void bisect_tell(struct bisect *b, size_t problem, size_t commit, enum bisect_answer answer);
 /* The same for an answer with a known probability of being wrong (a speed measurement). */
 void bisect_tell_odds(struct bisect *b, size_t problem, size_t commit, enum bisect_answer answer, double error_probability);
@@ -66,10 +74,12 @@ void bisect_skip(struct bisect *b, size_t commit);
 enum bisect_state bisect_state(const struct bisect *b, size_t problem);
 /* BISECT_FOUND: the culprit. */
 size_t bisect_culprit(const struct bisect *b, size_t problem);
-/* The suspects left, ascending; `suspects` has room for every commit. */
+/* The suspects left, ascending, none once NOT_REPRODUCED or NEVER_GOOD; `suspects` has room for every commit. */
 size_t bisect_suspects(size_t *suspects, const struct bisect *b, size_t problem);
-/* Posterior probability that the culprit stated (FOUND) or the set (RANGE) is wrong. */
+/* Posterior probability that the culprit stated (FOUND) or the set (RANGE) is wrong; while OPEN, that the suspects are. O(N) a commit told. */
 double bisect_error_probability(const struct bisect *b, size_t problem);
+/* Posterior probability that there is no culprit: the answers are noise of one rate everywhere. */
+double bisect_null_probability(const struct bisect *b, size_t problem);
 /* How many questions are still to be expected (log2 of the largest suspect set, rounded up). */
 int bisect_steps_left(const struct bisect *b);
 

@@ -96,6 +96,7 @@ struct gate {
 int config_candidate(struct candidate *out, struct arena *a, const char *path) MUST_USE;
 int config_sweep(struct sweep *out, struct arena *a, const char *path) MUST_USE;
 int config_model(struct model *out, struct arena *a, const char *path) MUST_USE;
+/* Without a path: this machine through hip-cpu, and a gate with every key at its default. */
 int config_machine(struct machine *out, struct arena *a, const char *path) MUST_USE;
 int config_gate(struct gate *out, struct arena *a, const char *path) MUST_USE;
 /* A problem list: one line a problem in any spelling that reference/spelling knows, '#' starts a comment. All faults at once. */

@@ -30,15 +30,18 @@ struct speed_judgement {
     enum speed_verdict verdict;
     struct stats_effect effect; /* log ratio t_head / t_base */
     double base_ns, head_ns;    /* medians over pairs */
+    bool blocks;                /* REGRESSED by at least gate.speed.regression */
     const char *reason;
 };
-/* One problem's pairs. REGRESSED when the low end of the interval is above ln(1 + minimum_effect) and the mean at least ln(1 + regression);
- * IMPROVED symmetric; EQUIVALENT when the interval lies within +-minimum_effect... ; else INCONCLUSIVE. */
+/* One problem's pairs. REGRESSED when the whole interval lies above ln(1 + minimum_effect), IMPROVED when it lies below its negative,
+ * EQUIVALENT when it lies between the two, else INCONCLUSIVE. */
 void judge_speed(struct speed_judgement *out, struct arena *a, const struct gate *g, const struct pair_row *pairs, size_t count);
-/* Is it worth `confirm_pairs` fresh pairs: could it still be a regression or an improvement? */
+/* Is it worth `confirm_pairs` fresh pairs? When an effect beyond minimum_effect has a one-sided p below 0.2 (facts/bisection.md 4(c)2); the verdict is then
+ * taken from the fresh pairs alone, since the screen picked its own extremes. */
 bool judge_wants_more(const struct gate *g, const struct speed_judgement *screen);
 const char *speed_verdict_words(enum speed_verdict v);
-/* A model's: the sum over layers of count * time, by pair position so that the pairing is kept; layers with identical code count their base time on both sides. */
+/* A model's: the sum over layers of count * time. Its error is that of independent layers: the share of each in the time, times its own error, added in
+ * squares. Layers with identical code have the same time on both sides. MISSING when a layer is. */
 struct judge_layer {
     int64_t count;
     const struct speed_judgement *judgement;

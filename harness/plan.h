@@ -7,13 +7,11 @@
 struct plan {
     struct job *jobs;
     size_t count;
-    size_t stored; /* of them, found in the store: they will not run */
-    bool *is_stored;
+    size_t stored;   /* of them, found in the store: they will not run */
+    bool *is_stored; /* by job */
 };
 /* Every problem in both data kinds (integer only where an exact range exists; real for float types). `artifacts` of OK builds only. */
 int plan_correctness(struct plan *out, struct arena *a, struct runner *r, const struct artifact *artifacts, size_t artifact_count,
                      const struct sweep_problem *problems, size_t problem_count, int64_t round) MUST_USE;
-/* Does the candidate declare that it cannot be asked this (pads by side)? NULL, or the reason. */
-const char *plan_refusal(const struct candidate *c, const struct problem *p);
 
 #endif

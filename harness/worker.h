@@ -5,7 +5,7 @@
  *           assay worker <job 3>&1
  * compile   task compile | driver, library, problem, arch, variant, asymmetric_pads yes|no, bundle PATH (written when ok)
  *           -> stage, outcome, detail, code, kernels, workspace_bytes, code_bytes, compile_ns
- * execute   task execute | bundle PATH, hip, device, data integer|real, seed, accumulator, ratio
+ * execute   task execute | bundle PATH, hip, device, data integer|real, seed, accumulator
  *           -> stage, outcome, detail, signature, execute_ns, elements, mismatches, worst_ratio, ... (struct verify_stats, one line each)
  * time      task time | bundle PATH, hip, device, seed, warmups, repeats, minimum_ns
  *           -> stage, outcome, detail, sample NS (one line each)
@@ -16,9 +16,11 @@
 
 #include "src/buf.h"
 
+#include <stdbool.h>
+
 enum { WORKER_CHANNEL = 3 };
 
-/* Serve jobs from `input` until its end; answers go to descriptor `channel`. Returns our exit code: 0, or 128 when the protocol was broken. */
+/* Serve jobs from `input` until its end; answers go to descriptor `channel`. An error when the protocol was broken. */
 int worker_serve(int input, int channel) MUST_USE;
 
 /* One job's text to one answer's text (without `done`), for tests and the fuzzer. */

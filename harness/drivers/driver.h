@@ -5,32 +5,8 @@
 #ifndef ASSAY_DRIVER_H
 #define ASSAY_DRIVER_H
 
+#include "harness/bundle.h"
 #include "harness/result.h"
-#include "reference/problem.h"
-#include "src/gpu.h"
-
-enum { BUNDLE_MAX_KERNELS = 256 };
-
-struct bundle_kernel {
-    const char *name;
-    struct gpu_dims grid, block;
-    const void *code; /* code_bytes, NULL-free ELF or PTX (PTX with its NUL) */
-    size_t code_bytes;
-};
-
-/* Code objects + launch geometry + problem: what execution needs, movable to another machine. Kernels run in this order. */
-struct bundle {
-    struct problem problem;
-    const char *arch;
-    int64_t workspace_bytes;
-    struct bundle_kernel *kernels;
-    size_t count;
-    char code_id[REPO_SHA_SIZE]; /* blob id of code and geometry: equal ids, equal machine code */
-    int64_t code_bytes;
-};
-/* One file: a text head ("assay-bundle 1", lines, "end"), then the code objects. Reading checks everything against the file's size. */
-int bundle_write(const struct bundle *b, const char *path) MUST_USE;
-int bundle_read(struct bundle *out, struct arena *a, const char *path) MUST_USE;
 
 struct driver_request {
     const char *library;     /* absolute path of the artifact */

@@ -1,0 +1,267 @@
+#include "harness/compare.h"
+
+#include "harness/plan.h"
+#include "harness/progress.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A layer of a model whose code did not change is still timed a little, for the rate; these pairs are A/A controls. */
+enum { IDENTICAL_PAIRS = 2 };
+
+static size_t count_items(const struct compare_request *q)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < q->sweep_count; i++)
+        count += q->sweeps[i].count;
+    for (size_t i = 0; i < q->model_count; i++)
+        count += q->models[i].count;
+    return count;
+}
+
+/* What the request asks for, sweeps first; a problem that stands in two sweeps stands once. */
+static size_t list_items(struct comparison_item *items, struct sweep_problem *problems, const struct compare_request *q)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < q->sweep_count; i++) {
+        const struct sweep *s = &q->sweeps[i];
+        bool check = strcmp(s->purpose, "timing") != 0, timed = strcmp(s->purpose, "correctness") != 0 && !q->no_timing;
+        size_t earlier = count; /* within a sweep nothing stands twice */
+        for (size_t n = 0; n < s->count; n++) {
+            bool seen = false;
+            for (size_t k = 0; k < earlier && !seen; k++)
+                seen = strcmp(items[k].problem, s->problems[n].text) == 0;
+            if (seen)
+                continue;
+            problems[count] = s->problems[n];
+            items[count++] = (struct comparison_item){.problem = s->problems[n].text, .variant = q->variant, .model = "",
+                                                      .batch = s->problems[n].problem.n, .count = 1, .check = check, .time = timed};
+        }
+    }
+    for (size_t i = 0; i < q->model_count; i++) {
+        const struct model *m = &q->models[i];
+        for (size_t n = 0; n < m->count; n++) {
+            problems[count] = (struct sweep_problem){.problem = m->layers[n].problem, .text = m->layers[n].text};
+            items[count++] = (struct comparison_item){.problem = m->layers[n].text, .variant = q->variant, .model = m->name,
+                                                      .batch = m->batch, .count = m->layers[n].count, .check = true,
+                                                      .time = !q->no_timing};
+        }
+    }
+    return count;
+}
+
+static int comparison_id(char id[REPO_SHA_SIZE], const struct runner *r, const struct compare_request *q, const struct comparison_item *items,
+                         size_t count)
+{
+    struct buf text;
+    buf_init(&text, BUF_MAX_FILE);
+    buf_printf(&text, "assay-comparison 1\nbase %s %s\nhead %s %s\nmachine %s\n%s\nround %" PRId64 "\n", q->base->id, q->base->commit,
+               q->head->id, q->head->commit, r->machine->name, r->epoch_text, q->round);
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&text, "%s|%s|%s|%" PRId64 "|%" PRId64 "|%d|%d\n", items[i].problem, items[i].variant, items[i].model, items[i].batch,
+                   items[i].count, items[i].check, items[i].time);
+    int status = repo_blob_id(id, text.data, text.length);
+    buf_release(&text);
+    return status;
+}
+
+/* Rows of one build, in the comparison's epoch, found by problem and variant. */
+struct rows {
+    struct result_row *all;
+    size_t count;
+};
+
+static int by_problem(const void *left, const void *right)
+{
+    const struct result_row *l = left, *r = right;
+    int order = strcmp(l->problem, r->problem);
+    if (order == 0)
+        order = strcmp(l->variant, r->variant);
+    return order ? order : (l->row > r->row) - (l->row < r->row);
+}
+
+static int load_rows(struct rows *out, struct arena *a, struct store *s, const char *artifact, int64_t epoch)
+{
+    int status = store_list_results(&out->all, &out->count, a, s, artifact);
+    size_t kept = 0;
+    for (size_t i = 0; status == 0 && i < out->count; i++) {
+        if (out->all[i].epoch == epoch)
+            out->all[kept++] = out->all[i];
+    }
+    out->count = kept;
+    if (kept > 0)
+        qsort(out->all, kept, sizeof *out->all, by_problem);
+    return status;
+}
+
+static void judge_rows(struct check_verdict *out, struct arena *a, const struct gate *g, const struct rows *rows, const struct comparison_item *item)
+{
+    const struct result_row wanted = {.problem = item->problem, .variant = item->variant, .row = -1};
+    size_t low = 0, high = rows->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_problem(&rows->all[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t end = low;
+    while (end < rows->count && strcmp(rows->all[end].problem, item->problem) == 0 && strcmp(rows->all[end].variant, item->variant) == 0)
+        end++;
+    judge_check(out, a, g, rows->all ? rows->all + low : NULL, end - low);
+}
+
+static const char *session_name(struct arena *a, const char *comparison, const char *stage)
+{
+    return arena_printf(a, "%s/%s", comparison, stage);
+}
+
+static bool same_code(const struct compared *c)
+{
+    return *c->base.code && strcmp(c->base.code, c->head.code) == 0;
+}
+
+/* Code that did not change has one speed: the median of all its times. */
+static void judge_identical(struct compared *c)
+{
+    c->speed.verdict = SPEED_IDENTICAL_CODE;
+    c->speed.blocks = false;
+    c->speed.reason = "the generated code is the same";
+    c->speed.base_ns = c->speed.head_ns = (c->speed.base_ns + c->speed.head_ns) / 2;
+    c->speed.effect = (struct stats_effect){.pairs = c->pair_count};
+}
+
+/* The pairs that count: the confirming ones where there are any. */
+static int judge_pairs(struct compared *c, struct arena *a, struct store *s, const struct gate *g, const struct comparison_row *row)
+{
+    static const char *const stages[] = {"confirm", "screen"};
+    int status = 0;
+    for (size_t i = 0; i < COUNT_OF(stages) && status == 0 && c->pair_count == 0; i++)
+        status = store_list_pairs(&c->pairs, &c->pair_count, a, s, session_name(a, row->id, stages[i]), c->item.problem,
+                                  row->head_artifact);
+    if (status < 0)
+        return status;
+    judge_speed(&c->speed, a, g, c->pairs, c->pair_count);
+    c->timed = c->pair_count > 0 || (c->item.time && same_code(c));
+    if (c->item.time && same_code(c))
+        judge_identical(c);
+    return 0;
+}
+
+int compare_load(struct comparison *out, struct arena *a, struct store *s, const struct gate *g, const char *id)
+{
+    bool found;
+    struct comparison_item *items;
+    struct rows base, head;
+    int status = store_find_comparison(&out->row, &found, a, s, id);
+    if (status == 0 && !found)
+        status = err_set(ERR_NOTFOUND, "there is no comparison `%s`; `assay status` lists them", id);
+    if (status == 0)
+        status = store_list_comparison_items(&items, &out->count, a, s, out->row.id);
+    if (status == 0)
+        status = load_rows(&base, a, s, out->row.base_artifact, out->row.epoch);
+    if (status == 0)
+        status = load_rows(&head, a, s, out->row.head_artifact, out->row.epoch);
+    if (status < 0)
+        return status;
+    out->items = ARENA_ARRAY(a, out->count, struct compared);
+    for (size_t i = 0; i < out->count && status == 0; i++) {
+        struct compared *c = &out->items[i];
+        c->item = items[i];
+        judge_rows(&c->base, a, g, &base, &c->item);
+        judge_rows(&c->head, a, g, &head, &c->item);
+        c->change = judge_change(&c->base, &c->head);
+        status = judge_pairs(c, a, s, g, &out->row);
+    }
+    return status;
+}
+
+static int check_both(struct arena *a, struct runner *r, const struct compare_request *q, const struct sweep_problem *problems, size_t count)
+{
+    struct artifact both[2] = {*q->base, *q->head};
+    size_t builds = strcmp(q->base->id, q->head->id) == 0 ? 1 : 2;
+    struct plan plan;
+    int status = plan_correctness(&plan, a, r, both, builds, problems, count, 0);
+    if (status < 0)
+        return status;
+    struct result_row *rows = ARENA_ARRAY(a, plan.count, struct result_row);
+    return run_jobs(rows, a, r, plan.jobs, plan.count);
+}
+
+static int time_item(struct compared *c, struct arena *a, struct runner *r, const struct compare_request *q, const char *id)
+{
+    struct pair_row *pairs;
+    size_t count;
+    enum outcome outcome;
+    const char *detail;
+    bool identical = same_code(c);
+    struct timing_request t = {.session = session_name(a, id, "screen"), .anchor = q->base, .artifact = q->head,
+                               .problem = c->item.problem, .variant = c->item.variant,
+                               .pairs = identical ? IDENTICAL_PAIRS : r->gate->speed.screen_pairs};
+    int status = run_pairs(&pairs, &count, &outcome, &detail, a, r, &t);
+    if (status < 0 || outcome != OUTCOME_OK || identical)
+        return status;
+    struct speed_judgement screen;
+    judge_speed(&screen, a, r->gate, pairs, count);
+    if (!judge_wants_more(r->gate, &screen))
+        return 0;
+    t.session = session_name(a, id, "confirm");
+    t.pairs = r->gate->speed.confirm_pairs;
+    return run_pairs(&pairs, &count, &outcome, &detail, a, r, &t);
+}
+
+/* Only what both builds do right is timed; unchanged code is timed only where a model's rate needs it. */
+static bool is_to_be_timed(const struct compared *c)
+{
+    bool right = c->base.outcome == OUTCOME_OK && c->head.outcome == OUTCOME_OK;
+    return c->item.time && right && (*c->item.model || !same_code(c));
+}
+
+static int time_all(struct comparison *now, struct arena *a, struct runner *r, const struct compare_request *q)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < now->count; i++)
+        total += is_to_be_timed(&now->items[i]);
+    progress_begin("timing", total);
+    int status = 0;
+    for (size_t i = 0; i < now->count && status == 0; i++) {
+        struct compared *c = &now->items[i];
+        if (!is_to_be_timed(c))
+            continue;
+        progress_step("%s", c->item.problem);
+        status = time_item(c, a, r, q, now->row.id);
+        progress_done();
+    }
+    progress_end();
+    return status;
+}
+
+int compare_run(struct comparison *out, struct arena *a, struct runner *r, const struct compare_request *q)
+{
+    struct store *s = r->workspace->store;
+    size_t room = count_items(q);
+    struct comparison_item *items = ARENA_ARRAY(a, room, struct comparison_item);
+    struct sweep_problem *problems = ARENA_ARRAY(a, room, struct sweep_problem);
+    size_t count = list_items(items, problems, q);
+    char id[REPO_SHA_SIZE];
+    bool known;
+    struct comparison_row row;
+    int status = comparison_id(id, r, q, items, count);
+    if (status == 0)
+        status = check_both(a, r, q, problems, count);
+    if (status == 0)
+        status = store_find_comparison(&row, &known, a, s, id);
+    if (status == 0 && !known) {
+        row = (struct comparison_row){.id = id, .candidate_file = r->candidate->file, .candidate = r->candidate->name,
+                                      .machine_file = r->machine->file, .gate_file = r->gate->file, .base_commit = q->base->commit,
+                                      .head_commit = q->head->commit, .base_artifact = q->base->id, .head_artifact = q->head->id,
+                                      .command = q->command, .epoch = r->epoch};
+        status = store_add_comparison(s, &row, items, count);
+    }
+    struct comparison now;
+    if (status == 0)
+        status = compare_load(&now, a, s, r->gate, id);
+    if (status == 0)
+        status = time_all(&now, a, r, q);
+    return status < 0 ? status : compare_load(out, a, s, r->gate, id);
+}

@@ -1,0 +1,457 @@
+#include "harness/config.h"
+
+#include "reference/spelling.h"
+#include "src/fs.h"
+#include "src/opt.h"
+
+#include <string.h>
+
+/* The key tables: what a file of each kind may say. They are the truth that the documentation is printed from. */
+
+static const struct yaml_key build_keys[] = {
+    {.name = "steps", .type = YAML_ARGVS, .offset = offsetof(struct candidate_build, steps), .required = true,
+     .help = "commands, each a list of words; {source}, {build} and {jobs} are replaced"},
+    {.name = "artifacts", .type = YAML_TEXTS, .offset = offsetof(struct candidate_build, artifacts), .required = true,
+     .help = "files to keep, relative to the build folder"},
+    {.name = "toolchain", .type = YAML_ARGVS, .offset = offsetof(struct candidate_build, toolchain),
+     .help = "commands whose output is part of the recipe, such as [cc, --version]"},
+    {0},
+};
+
+static const struct yaml_key limit_keys[] = {
+    {.name = "build", .type = YAML_DURATION, .offset = offsetof(struct candidate_limits, build_ns), .fallback = "30m",
+     .help = "wall time of one build step"},
+    {.name = "compile", .type = YAML_DURATION, .offset = offsetof(struct candidate_limits, compile_ns), .fallback = "20s",
+     .help = "wall time of the compilation of one problem"},
+    {.name = "execute", .type = YAML_DURATION, .offset = offsetof(struct candidate_limits, execute_ns), .fallback = "60s",
+     .help = "wall time of one execution with its verification"},
+    {.name = "memory", .type = YAML_BYTES, .offset = offsetof(struct candidate_limits, memory_bytes), .fallback = "4G",
+     .help = "resident memory of a child and its descendants"},
+    {.name = "output", .type = YAML_BYTES, .offset = offsetof(struct candidate_limits, output_bytes), .fallback = "16M",
+     .help = "what a child may print"},
+    {0},
+};
+
+static const char *const accumulator_words[] = {"fma", "f32", "f16", "i32", NULL};
+
+static const struct yaml_key accumulator_keys[] = {
+    {.name = "f32", .type = YAML_WORD, .words = accumulator_words, .fallback = "fma",
+     .offset = offsetof(struct candidate_accumulator, f32), .help = "how f32 problems are summed"},
+    {.name = "f16", .type = YAML_WORD, .words = accumulator_words, .fallback = "f32",
+     .offset = offsetof(struct candidate_accumulator, f16), .help = "how f16 problems are summed"},
+    {.name = "bf16", .type = YAML_WORD, .words = accumulator_words, .fallback = "f32",
+     .offset = offsetof(struct candidate_accumulator, bf16), .help = "how bf16 problems are summed"},
+    {.name = "i8", .type = YAML_WORD, .words = accumulator_words, .fallback = "i32",
+     .offset = offsetof(struct candidate_accumulator, i8), .help = "how i8 problems are summed"},
+    {0},
+};
+
+static const char *const driver_words[] = {"miir", NULL};
+
+static const struct yaml_key candidate_keys[] = {
+    {.name = "candidate", .type = YAML_TEXT, .offset = offsetof(struct candidate, name), .required = true,
+     .help = "its name"},
+    {.name = "repository", .type = YAML_TEXT, .offset = offsetof(struct candidate, repository),
+     .help = "path or URL of the Git repository; without it only --prebuilt works"},
+    {.name = "build", .type = YAML_STRUCT, .offset = offsetof(struct candidate, build), .table = build_keys, .required = true,
+     .help = "how a checked-out tree becomes an artifact"},
+    {.name = "limits", .type = YAML_STRUCT, .offset = offsetof(struct candidate, limits), .table = limit_keys,
+     .help = "what its processes may use"},
+    {.name = "driver", .type = YAML_WORD, .offset = offsetof(struct candidate, driver), .required = true, .words = driver_words,
+     .help = "how assay talks to it"},
+    {.name = "library", .type = YAML_TEXT, .offset = offsetof(struct candidate, library),
+     .help = "driver miir: which of the artifacts to load"},
+    {.name = "asymmetric_pads", .type = YAML_BOOL, .offset = offsetof(struct candidate, asymmetric_pads), .fallback = "no",
+     .help = "can be asked for pads that differ by side"},
+    {.name = "accumulator", .type = YAML_STRUCT, .offset = offsetof(struct candidate, accumulator), .table = accumulator_keys,
+     .help = "how sums are formed, by input type: fma, f32, f16, i32"},
+    {.name = "variant", .type = YAML_TEXT, .offset = offsetof(struct candidate, variant), .fallback = "",
+     .help = "tuning string handed to the candidate with each problem"},
+    {0},
+};
+
+static const char *const purpose_words[] = {"both", "correctness", "timing", NULL};
+
+static const struct yaml_key sweep_keys[] = {
+    {.name = "sweep", .type = YAML_TEXT, .offset = offsetof(struct sweep, name), .required = true, .help = "its name"},
+    {.name = "purpose", .type = YAML_WORD, .offset = offsetof(struct sweep, purpose), .words = purpose_words, .fallback = "both",
+     .help = "what to do with the problems: both, correctness, timing"},
+    {.name = "include", .type = YAML_TEXTS, .offset = offsetof(struct sweep, includes),
+     .help = "problem lists, relative to this file"},
+    {.name = "problems", .type = YAML_TEXTS, .offset = offsetof(struct sweep, problem_lines),
+     .help = "problems, one line each, in any spelling that `assay import` knows"},
+    {0},
+};
+
+static const struct yaml_key layer_keys[] = {
+    {.name = "problem", .type = YAML_TEXT, .offset = offsetof(struct model_layer, text), .required = true,
+     .help = "the convolution, at the model's batch"},
+    {.name = "count", .type = YAML_INT, .offset = offsetof(struct model_layer, count), .min = 1, .max = 1e6, .fallback = "1",
+     .help = "how often it stands in the network"},
+    {.name = "name", .type = YAML_TEXT, .offset = offsetof(struct model_layer, name), .fallback = "", .help = "the layer's name"},
+    {0},
+};
+
+static const struct yaml_key model_keys[] = {
+    {.name = "model", .type = YAML_TEXT, .offset = offsetof(struct model, name), .required = true, .help = "its name"},
+    {.name = "batch", .type = YAML_INT, .offset = offsetof(struct model, batch), .required = true, .min = 1, .max = 1e6,
+     .help = "images a pass: the n of every layer"},
+    {.name = "unit", .type = YAML_TEXT, .offset = offsetof(struct model, unit), .fallback = "images/s", .help = "unit of the rate"},
+    {.name = "layers", .type = YAML_STRUCTS, .offset = offsetof(struct model, layer_list), .table = layer_keys,
+     .size = sizeof(struct model_layer), .required = true, .help = "the weighted problems that stand for the network"},
+    {0},
+};
+
+static const struct yaml_key machine_keys[] = {
+    {.name = "machine", .type = YAML_TEXT, .offset = offsetof(struct machine, name), .required = true, .help = "its name"},
+    {.name = "hip", .type = YAML_TEXT, .offset = offsetof(struct machine, hip), .fallback = "hip-cpu",
+     .help = "HIP provider: hip-cpu, or the library to load"},
+    {.name = "arch", .type = YAML_TEXT, .offset = offsetof(struct machine, arch), .fallback = "auto",
+     .help = "what compilers are asked for; auto takes what the device says"},
+    {.name = "device", .type = YAML_INT, .offset = offsetof(struct machine, device), .min = 0, .max = 255, .fallback = "0",
+     .help = "index of the device"},
+    {.name = "cpu", .type = YAML_INT, .offset = offsetof(struct machine, cpu), .min = -1, .max = 4095, .fallback = "-1",
+     .help = "CPU that timing processes are pinned to; -1 leaves them free"},
+    {0},
+};
+
+static const struct yaml_key gate_correctness_keys[] = {
+    {.name = "ratio", .type = YAML_REAL, .offset = offsetof(struct gate_correctness, ratio), .min = 0.01, .max = 1e6, .fallback = "1",
+     .help = "largest error, in derived tolerances, that passes on real data"},
+    {.name = "zero_share", .type = YAML_REAL, .offset = offsetof(struct gate_correctness, zero_share), .min = 0, .max = 1,
+     .fallback = "1", .help = "a result with a larger share of zeros proves too little to pass"},
+    {.name = "seed", .type = YAML_INT, .offset = offsetof(struct gate_correctness, seed), .min = 0, .max = 1e15, .fallback = "1",
+     .help = "seed of the data"},
+    {0},
+};
+
+static const struct yaml_key gate_speed_keys[] = {
+    {.name = "minimum_effect", .type = YAML_REAL, .offset = offsetof(struct gate_speed, minimum_effect), .min = 0.0001, .max = 10,
+     .fallback = "0.02", .help = "effects below this fraction are nobody's business"},
+    {.name = "regression", .type = YAML_REAL, .offset = offsetof(struct gate_speed, regression), .min = 0.0001, .max = 10,
+     .fallback = "0.05", .help = "slower by this fraction blocks"},
+    {.name = "screen_pairs", .type = YAML_INT, .offset = offsetof(struct gate_speed, screen_pairs), .min = 2, .max = 1000,
+     .fallback = "6", .help = "interleaved pairs that every problem gets"},
+    {.name = "confirm_pairs", .type = YAML_INT, .offset = offsetof(struct gate_speed, confirm_pairs), .min = 4, .max = 10000,
+     .fallback = "24", .help = "fresh pairs for a problem that the screen leaves in doubt"},
+    {.name = "bisect_pairs", .type = YAML_INT, .offset = offsetof(struct gate_speed, bisect_pairs), .min = 4, .max = 10000,
+     .fallback = "36", .help = "most pairs that a search spends on one commit"},
+    {.name = "confidence", .type = YAML_REAL, .offset = offsetof(struct gate_speed, confidence), .min = 0.5, .max = 0.9999,
+     .fallback = "0.95", .help = "of the intervals"},
+    {.name = "noise_floor", .type = YAML_REAL, .offset = offsetof(struct gate_speed, noise_floor), .min = 0, .max = 1,
+     .fallback = "0.015", .help = "standard deviation of a pair's log ratio, from runs of one build against itself"},
+    {0},
+};
+
+static const struct yaml_key gate_bisect_keys[] = {
+    {.name = "confirm_runs", .type = YAML_INT, .offset = offsetof(struct gate_bisect, confirm_runs), .min = 1, .max = 100,
+     .fallback = "3", .help = "fresh compiles of culprit and parent each"},
+    {.name = "revert", .type = YAML_BOOL, .offset = offsetof(struct gate_bisect, revert), .fallback = "yes",
+     .help = "undo the culprit on top of the bad end and run that"},
+    {.name = "clean", .type = YAML_BOOL, .offset = offsetof(struct gate_bisect, clean), .fallback = "yes",
+     .help = "confirm on builds made from nothing"},
+    {0},
+};
+
+static const struct yaml_key gate_keys[] = {
+    {.name = "gate", .type = YAML_TEXT, .offset = offsetof(struct gate, name), .required = true, .help = "its name"},
+    {.name = "correctness", .type = YAML_STRUCT, .offset = offsetof(struct gate, correctness), .table = gate_correctness_keys,
+     .help = "when a result is right"},
+    {.name = "speed", .type = YAML_STRUCT, .offset = offsetof(struct gate, speed), .table = gate_speed_keys,
+     .help = "when a change of speed is one"},
+    {.name = "bisect", .type = YAML_STRUCT, .offset = offsetof(struct gate, bisect), .table = gate_bisect_keys,
+     .help = "how a culprit is confirmed"},
+    {0},
+};
+
+const char *const config_kinds[] = {"candidate", "sweep", "model", "machine", "gate", NULL};
+
+const struct yaml_key *config_keys(const char *kind)
+{
+    static const struct yaml_key *const tables[] = {candidate_keys, sweep_keys, model_keys, machine_keys, gate_keys};
+    for (size_t i = 0; config_kinds[i]; i++) {
+        if (strcmp(config_kinds[i], kind) == 0)
+            return tables[i];
+    }
+    return NULL;
+}
+
+/* The kind of a file is its first key: a sweep given as a candidate is told apart before its keys are called wrong. */
+static void check_kind(struct yaml_faults *f, const struct yaml_node *root, const char *kind)
+{
+    if (root->kind != YAML_MAP || root->count == 0) {
+        yaml_fault(f, root->line, root->column, "", "expected a map that begins with `%s: NAME`", kind);
+        return;
+    }
+    const struct yaml_node *first = root->keys[0];
+    if (strcmp(first->text, kind) != 0 && config_keys(first->text))
+        yaml_fault(f, first->line, first->column, first->text, "this is a %s file, a %s file was wanted", first->text, kind);
+}
+
+/* What stands for a machine or a gate that nobody named: every key at its default. */
+static const char *const default_files[] = {"machine: cpu\n", "gate: default\n"};
+
+/* Read, check and bind a file (NULL: the default of its kind); the faults of the caller's own checks may follow. */
+static int bind_file(void *target, struct arena *a, struct yaml_faults *f, const char *path, const char *kind)
+{
+    struct yaml_node *root;
+    int status = 0;
+    if (path)
+        status = yaml_load(&root, a, f, path);
+    else
+        yaml_parse(&root, a, f, default_files[kind[0] == 'g'], strlen(default_files[kind[0] == 'g']));
+    if (status < 0 || !root)
+        return status;
+    check_kind(f, root, kind);
+    if (f->count == 0)
+        yaml_bind(target, a, f, root, "", config_keys(kind));
+    return 0;
+}
+
+static bool is_url(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    const char *slash = strchr(text, '/');
+    return colon && (!slash || colon < slash || strstr(text, "://"));
+}
+
+static void check_candidate(struct candidate *c, struct arena *a, struct yaml_faults *f)
+{
+    bool listed = false;
+    for (size_t i = 0; c->library && i < c->build.artifacts.count; i++)
+        listed = listed || strcmp(c->build.artifacts.items[i], c->library) == 0;
+    if (strcmp(c->driver, "miir") == 0 && !c->library)
+        yaml_fault(f, 1, 1, "library", "driver miir needs the library to load");
+    else if (c->library && !listed)
+        yaml_fault(f, 1, 1, "library", "`%s` is not one of build.artifacts", c->library);
+    if (c->build.steps.count == 0)
+        yaml_fault(f, 1, 1, "build.steps", "at least one step is needed");
+    if (c->repository && !is_url(c->repository))
+        c->repository = fs_join(a, fs_dirname(a, c->file), c->repository);
+}
+
+static int finish(struct yaml_faults *f, int status)
+{
+    if (status == 0)
+        status = yaml_faults_check(f);
+    yaml_faults_release(f);
+    return status;
+}
+
+int config_candidate(struct candidate *out, struct arena *a, const char *path)
+{
+    *out = (struct candidate){.file = arena_strdup(a, path)};
+    struct yaml_faults f = {0};
+    yaml_faults_init(&f, out->file);
+    int status = bind_file(out, a, &f, path, "candidate");
+    if (status == 0 && f.count == 0)
+        check_candidate(out, a, &f);
+    return finish(&f, status);
+}
+
+enum accumulator candidate_accumulator(const struct candidate *c, enum dtype input)
+{
+    const char *word = input == DTYPE_F32    ? c->accumulator.f32
+                       : input == DTYPE_F16  ? c->accumulator.f16
+                       : input == DTYPE_BF16 ? c->accumulator.bf16
+                                             : c->accumulator.i8;
+    enum accumulator accumulator;
+    if (!accumulator_parse(&accumulator, word))
+        bug("accumulator %s passed the key table", word);
+    return accumulator;
+}
+
+struct problem_list {
+    struct sweep_problem *items;
+    size_t count, room;
+};
+
+static void list_add(struct problem_list *list, struct arena *a, const struct problem *p, const char *origin)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 64;
+        struct sweep_problem *items = ARENA_ARRAY(a, room, struct sweep_problem);
+        if (list->count > 0)
+            memcpy(items, list->items, list->count * sizeof *items);
+        list->items = items;
+        list->room = room;
+    }
+    char text[PROBLEM_MAX_TEXT];
+    list->items[list->count++] = (struct sweep_problem){
+        .problem = *p, .text = arena_strdup(a, problem_print(text, p)), .origin = origin};
+}
+
+/* One line in any spelling; a fault when it is none. */
+static void add_line(struct problem_list *list, struct arena *a, struct yaml_faults *f, const char *line, int row, int column, const char *path)
+{
+    enum spelling spelling;
+    struct problem problems[3];
+    size_t count = 0;
+    if (!spelling_guess(&spelling, line)) {
+        yaml_fault(f, row, column, path, "`%.60s` is no problem in any spelling that assay knows", line);
+        return;
+    }
+    if (spelling_parse(problems, &count, spelling, line) < 0) {
+        yaml_fault(f, row, column, path, "%s", err_message());
+        err_clear();
+        return;
+    }
+    const char *origin = arena_printf(a, "%s:%d", f->file, row);
+    for (size_t i = 0; i < count; i++)
+        list_add(list, a, &problems[i], origin);
+}
+
+static char *trim(char *line)
+{
+    char *comment = strchr(line, '#');
+    if (comment && (comment == line || comment[-1] == ' ' || comment[-1] == '\t'))
+        *comment = '\0';
+    while (*line == ' ' || *line == '\t')
+        line++;
+    size_t length = strlen(line);
+    while (length > 0 && strchr(" \t\r", line[length - 1]))
+        line[--length] = '\0';
+    return line;
+}
+
+static int read_list(struct problem_list *list, struct arena *a, struct yaml_faults *f, const char *path)
+{
+    struct buf text;
+    buf_init(&text, BUF_MAX_FILE);
+    int status = fs_read(&text, path);
+    char *rest = text.data;
+    for (int row = 1; status == 0 && rest; row++) {
+        char *line = strsep(&rest, "\n");
+        char *problem = trim(line);
+        if (*problem)
+            add_line(list, a, f, problem, row, (int)(problem - line) + 1, "");
+    }
+    buf_release(&text);
+    return status;
+}
+
+int config_problem_list(struct sweep_problem **out, size_t *count, struct arena *a, const char *path)
+{
+    struct problem_list list = {0};
+    struct yaml_faults f = {0};
+    yaml_faults_init(&f, arena_strdup(a, path));
+    int status = finish(&f, read_list(&list, a, &f, path));
+    *out = list.items;
+    *count = list.count;
+    return status;
+}
+
+static int by_text(const void *left, const void *right, void *items)
+{
+    const struct sweep_problem *list = items;
+    size_t l = *(const size_t *)left, r = *(const size_t *)right;
+    int order = strcmp(list[l].text, list[r].text);
+    return order ? order : (l > r) - (l < r);
+}
+
+/* A problem that stands twice in a sweep runs once, where it stood first. */
+static void drop_repeats(struct problem_list *list, struct arena *a)
+{
+    size_t *sorted = ARENA_ARRAY(a, list->count, size_t);
+    for (size_t i = 0; i < list->count; i++)
+        sorted[i] = i;
+    qsort_r(sorted, list->count, sizeof *sorted, by_text, list->items);
+    bool *repeat = ARENA_ARRAY(a, list->count, bool);
+    for (size_t i = 1; i < list->count; i++)
+        repeat[sorted[i]] = strcmp(list->items[sorted[i]].text, list->items[sorted[i - 1]].text) == 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!repeat[i])
+            list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+}
+
+static int include_lists(struct problem_list *list, struct arena *a, struct yaml_faults *f, const struct sweep *sweep)
+{
+    int status = 0;
+    for (size_t i = 0; i < sweep->includes.count && status == 0; i++) {
+        const char *path = fs_join(a, fs_dirname(a, sweep->file), sweep->includes.items[i]);
+        const struct yaml_node *node = sweep->includes.nodes[i];
+        if (!fs_exists(path)) {
+            yaml_fault(f, node->line, node->column, "include", "there is no file %s", path);
+            continue;
+        }
+        struct yaml_faults inner = {0};
+        yaml_faults_init(&inner, path);
+        status = finish(&inner, read_list(list, a, &inner, path));
+    }
+    return status;
+}
+
+int config_sweep(struct sweep *out, struct arena *a, const char *path)
+{
+    *out = (struct sweep){.file = arena_strdup(a, path)};
+    struct problem_list list = {0};
+    struct yaml_faults f = {0};
+    yaml_faults_init(&f, out->file);
+    int status = bind_file(out, a, &f, path, "sweep");
+    if (status == 0 && f.count == 0)
+        status = include_lists(&list, a, &f, out);
+    for (size_t i = 0; status == 0 && i < out->problem_lines.count; i++) {
+        const struct yaml_node *node = out->problem_lines.nodes[i];
+        add_line(&list, a, &f, out->problem_lines.items[i], node->line, node->column, "problems");
+    }
+    if (status == 0 && f.count == 0 && list.count == 0)
+        yaml_fault(&f, 1, 1, "problems", "the sweep has no problem");
+    drop_repeats(&list, a);
+    out->problems = list.items;
+    out->count = list.count;
+    return finish(&f, status);
+}
+
+static void read_layer(struct model *m, struct arena *a, struct yaml_faults *f, size_t i)
+{
+    struct model_layer *layer = &m->layers[i];
+    const struct yaml_node *node = m->layer_list.nodes[i];
+    const char *path = arena_printf(a, "layers[%zu].problem", i);
+    struct problem_list one = {0};
+    add_line(&one, a, f, layer->text, node->line, node->column, path);
+    if (one.count != 1) {
+        if (one.count > 1)
+            yaml_fault(f, node->line, node->column, path, "one direction is wanted, this line has %zu", one.count);
+        return;
+    }
+    layer->problem = one.items[0].problem;
+    layer->text = one.items[0].text;
+    if (layer->problem.n != m->batch)
+        yaml_fault(f, node->line, node->column, path, "n is %lld, the model's batch is %lld", (long long)layer->problem.n,
+                   (long long)m->batch);
+}
+
+int config_model(struct model *out, struct arena *a, const char *path)
+{
+    *out = (struct model){.file = arena_strdup(a, path)};
+    struct yaml_faults f = {0};
+    yaml_faults_init(&f, out->file);
+    int status = bind_file(out, a, &f, path, "model");
+    out->layers = out->layer_list.items;
+    out->count = out->layer_list.count;
+    for (size_t i = 0; status == 0 && f.count == 0 && i < out->count; i++)
+        read_layer(out, a, &f, i);
+    return finish(&f, status);
+}
+
+int config_machine(struct machine *out, struct arena *a, const char *path)
+{
+    *out = (struct machine){.file = path ? arena_strdup(a, path) : ""};
+    struct yaml_faults f = {0};
+    yaml_faults_init(&f, out->file);
+    return finish(&f, bind_file(out, a, &f, path, "machine"));
+}
+
+int config_gate(struct gate *out, struct arena *a, const char *path)
+{
+    *out = (struct gate){.file = path ? arena_strdup(a, path) : ""};
+    struct yaml_faults f = {0};
+    yaml_faults_init(&f, out->file);
+    int status = bind_file(out, a, &f, path, "gate");
+    if (status == 0 && f.count == 0 && out->speed.regression < out->speed.minimum_effect)
+        yaml_fault(&f, 1, 1, "speed.regression", "must not be below speed.minimum_effect");
+    return finish(&f, status);
+}

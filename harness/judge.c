@@ -1,0 +1,242 @@
+#include "harness/judge.h"
+
+#include "reference/tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+static double stat_of(const struct result_row *row, const char *key)
+{
+    size_t length = strlen(key);
+    for (const char *line = row->stats; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, length) == 0 && line[length] == ' ')
+            return strtod(line + length + 1, NULL);
+    }
+    return 0;
+}
+
+/* What the gate makes of a row that came as far as verify. Integer data stand as measured; real data are held against the gate's ratio. */
+static enum outcome judge_row(const struct gate *g, const struct result_row *row)
+{
+    bool measured = row->stage == STAGE_VERIFY && (row->outcome == OUTCOME_OK || row->outcome == OUTCOME_MISMATCH);
+    if (!measured)
+        return row->outcome;
+    double damage = stat_of(row, "nans") + stat_of(row, "unwritten") + stat_of(row, "guard_low") + stat_of(row, "guard_high");
+    bool only_tolerance = strcmp(row->data, data_kind_name(DATA_REAL)) == 0 && damage == 0 && stat_of(row, "elements") > 0 &&
+                          stat_of(row, "infs") == 0 && strncmp(row->signature, "writes", 6) != 0;
+    enum outcome outcome = row->outcome;
+    if (only_tolerance)
+        outcome = stat_of(row, "worst_ratio") <= g->correctness.ratio ? OUTCOME_OK : OUTCOME_MISMATCH;
+    if (outcome == OUTCOME_OK && stat_of(row, "zeros") > g->correctness.zero_share * stat_of(row, "elements"))
+        return OUTCOME_NO_VERDICT;
+    return outcome;
+}
+
+/* Failures say more than doubts, doubts more than passes. */
+static int weight(enum outcome o)
+{
+    switch (outcome_meaning(o)) {
+    case OUTCOME_MEANS_BAD:
+        return 2;
+    case OUTCOME_MEANS_UNKNOWN:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Do two rows of the same data in different rounds pass and fail? */
+static bool disagree(const struct gate *g, const struct result_row *x, const struct result_row *y)
+{
+    if (strcmp(x->data, y->data) != 0 || x->seed != y->seed || x->round == y->round)
+        return false;
+    int wx = weight(judge_row(g, x)), wy = weight(judge_row(g, y));
+    return (wx == 0 && wy == 2) || (wx == 2 && wy == 0);
+}
+
+static bool is_unsteady(const struct gate *g, const struct result_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (disagree(g, &rows[i], &rows[j]))
+                return true;
+        }
+    }
+    return false;
+}
+
+static const char *shared_code(const struct result_row *rows, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(rows[i].code, rows[0].code) != 0)
+            return "";
+    }
+    return rows[0].code;
+}
+
+void judge_check(struct check_verdict *out, struct arena *a, const struct gate *g, const struct result_row *rows, size_t count)
+{
+    *out = (struct check_verdict){.outcome = OUTCOME_MISSING, .detail = "no row", .signature = "", .code = ""};
+    if (count == 0)
+        return;
+    const struct result_row *worst = &rows[0];
+    for (size_t i = 1; i < count; i++) {
+        if (weight(judge_row(g, &rows[i])) > weight(judge_row(g, worst)))
+            worst = &rows[i];
+    }
+    out->outcome = judge_row(g, worst);
+    out->stage = worst->stage;
+    out->row = worst->row;
+    out->signature = worst->signature;
+    out->code = shared_code(rows, count);
+    out->detail = worst->detail;
+    if (out->outcome == OUTCOME_OK)
+        out->detail = "";
+    else if (out->outcome == OUTCOME_MISMATCH)
+        out->detail = arena_printf(a, "%s data: %s", worst->data, worst->detail);
+    else if (out->outcome == OUTCOME_NO_VERDICT && worst->stage == STAGE_VERIFY)
+        out->detail = "too many zeros in the result to prove anything";
+    if (is_unsteady(g, rows, count))
+        out->outcome = OUTCOME_UNSTEADY;
+}
+
+enum check_change judge_change(const struct check_verdict *base, const struct check_verdict *head)
+{
+    bool base_applies = base->outcome != OUTCOME_NOT_APPLICABLE, head_applies = head->outcome != OUTCOME_NOT_APPLICABLE;
+    bool base_unknown = base_applies && weight(base->outcome) == 1, head_unknown = head_applies && weight(head->outcome) == 1;
+    if (base_unknown || head_unknown)
+        return CHECK_MISSING;
+    if (!head_applies)
+        return base_applies ? CHECK_NEWLY_NOT_APPLICABLE : CHECK_NOT_APPLICABLE;
+    bool fails = weight(head->outcome) == 2;
+    if (!base_applies)
+        return fails ? CHECK_NEWLY_FAILING : CHECK_NEWLY_APPLICABLE;
+    if (weight(base->outcome) == 0)
+        return fails ? CHECK_NEWLY_FAILING : CHECK_PASSES;
+    if (!fails)
+        return CHECK_FIXED;
+    return base->outcome == head->outcome ? CHECK_STILL_FAILING : CHECK_FAILS_OTHERWISE;
+}
+
+static const struct {
+    const char *words;
+    bool blocks;
+} changes[] = {
+    [CHECK_PASSES] = {"passes", false},
+    [CHECK_NEWLY_FAILING] = {"newly failing", true},
+    [CHECK_FIXED] = {"fixed", false},
+    [CHECK_STILL_FAILING] = {"still failing", false},
+    [CHECK_FAILS_OTHERWISE] = {"fails otherwise", true},
+    [CHECK_NOT_APPLICABLE] = {"not applicable", false},
+    [CHECK_NEWLY_NOT_APPLICABLE] = {"newly not applicable", true},
+    [CHECK_NEWLY_APPLICABLE] = {"newly applicable", false},
+    [CHECK_MISSING] = {"missing", true},
+};
+
+const char *check_change_words(enum check_change c)
+{
+    return changes[c].words;
+}
+
+bool check_change_blocks(enum check_change c)
+{
+    return changes[c].blocks;
+}
+
+const char *speed_verdict_words(enum speed_verdict v)
+{
+    static const char *const words[] = {
+        [SPEED_REGRESSED] = "regressed",       [SPEED_IMPROVED] = "improved",           [SPEED_EQUIVALENT] = "equivalent",
+        [SPEED_INCONCLUSIVE] = "inconclusive", [SPEED_IDENTICAL_CODE] = "identical code", [SPEED_MISSING] = "missing",
+    };
+    return words[v];
+}
+
+static enum speed_verdict verdict_of(const struct gate *g, const struct stats_effect *e)
+{
+    double least = log1p(g->speed.minimum_effect);
+    if (e->low > least)
+        return SPEED_REGRESSED;
+    if (e->high < -least)
+        return SPEED_IMPROVED;
+    return e->low > -least && e->high < least ? SPEED_EQUIVALENT : SPEED_INCONCLUSIVE;
+}
+
+static const char *explain(struct arena *a, const struct gate *g, const struct speed_judgement *j)
+{
+    double percent = 100 * expm1(j->effect.mean), low = 100 * expm1(j->effect.low), high = 100 * expm1(j->effect.high);
+    const char *interval = arena_printf(a, "time %+.1f %% [%+.1f, %+.1f] over %zu pairs", percent, low, high, j->effect.pairs);
+    if (j->verdict == SPEED_REGRESSED && !j->blocks)
+        return arena_printf(a, "%s, below the gate's %.0f %%", interval, 100 * g->speed.regression);
+    return interval;
+}
+
+static void conclude(struct speed_judgement *j, struct arena *a, const struct gate *g)
+{
+    j->verdict = verdict_of(g, &j->effect);
+    j->blocks = j->verdict == SPEED_REGRESSED && j->effect.mean >= log1p(g->speed.regression);
+    j->reason = explain(a, g, j);
+}
+
+void judge_speed(struct speed_judgement *out, struct arena *a, const struct gate *g, const struct pair_row *pairs, size_t count)
+{
+    *out = (struct speed_judgement){.verdict = SPEED_MISSING, .reason = "not timed"};
+    if (count < 2)
+        return;
+    double *ratios = ARENA_ARRAY(a, count, double), *base = ARENA_ARRAY(a, count, double), *head = ARENA_ARRAY(a, count, double);
+    for (size_t i = 0; i < count; i++) {
+        base[i] = (double)pairs[i].anchor_ns;
+        head[i] = (double)pairs[i].candidate_ns;
+        ratios[i] = log(head[i] / base[i]);
+    }
+    out->effect = stats_pairs(ratios, count, g->speed.confidence, g->speed.noise_floor);
+    out->base_ns = stats_median(base, count);
+    out->head_ns = stats_median(head, count);
+    conclude(out, a, g);
+}
+
+bool judge_wants_more(const struct gate *g, const struct speed_judgement *screen)
+{
+    if (screen->verdict == SPEED_MISSING || screen->effect.error <= 0)
+        return false;
+    double beyond = fabs(screen->effect.mean) - log1p(g->speed.minimum_effect);
+    return stats_t_tail(beyond / screen->effect.error, screen->effect.freedom) < 0.2;
+}
+
+void judge_model(struct speed_judgement *out, struct arena *a, const struct gate *g, const struct judge_layer *layers, size_t count)
+{
+    *out = (struct speed_judgement){.verdict = SPEED_MISSING, .reason = "a layer was not timed"};
+    double base = 0, head = 0, squares = 0, freedom = 1e9;
+    size_t pairs = SIZE_MAX, identical = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct speed_judgement *j = layers[i].judgement;
+        if (j->verdict == SPEED_MISSING)
+            return;
+        base += (double)layers[i].count * j->base_ns;
+        head += (double)layers[i].count * j->head_ns;
+        identical += j->verdict == SPEED_IDENTICAL_CODE;
+        if (j->effect.freedom > 0 && j->effect.freedom < freedom)
+            freedom = j->effect.freedom;
+        if (j->effect.pairs < pairs)
+            pairs = j->effect.pairs;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct speed_judgement *j = layers[i].judgement;
+        double share = (double)layers[i].count * j->head_ns / head;
+        squares += share * share * j->effect.error * j->effect.error;
+    }
+    if (count == 0 || base <= 0 || head <= 0)
+        return;
+    double half = stats_t_quantile(g->speed.confidence, freedom) * sqrt(squares);
+    double mean = log(head / base);
+    out->base_ns = base;
+    out->head_ns = head;
+    out->effect = (struct stats_effect){.pairs = pairs, .mean = mean, .error = sqrt(squares), .freedom = freedom, .low = mean - half,
+                                        .high = mean + half};
+    conclude(out, a, g);
+    if (identical == count) {
+        out->verdict = SPEED_IDENTICAL_CODE;
+        out->reason = "the generated code of every layer is the same";
+    }
+}

@@ -1,0 +1,56 @@
+#include "harness/plan.h"
+
+
+/* The data kinds that say something about a problem: exact integers wherever a range exists, real numbers for the float types. */
+static bool says_something(const struct candidate *c, const struct problem *p, enum data_kind kind)
+{
+    bool integers = p->dtype[OPERAND_INPUT] == DTYPE_I8;
+    if (kind == DATA_REAL)
+        return !integers;
+    int bits = accumulator_bits(candidate_accumulator(c, p->dtype[OPERAND_INPUT]));
+    return tensor_exact_range(p, bits) > 0;
+}
+
+static int explain(struct plan *plan, struct arena *a, struct runner *r, size_t i)
+{
+    struct job *j = &plan->jobs[i];
+    char id[REPO_SHA_SIZE];
+    struct result_row row;
+    int status = run_job_id(id, r, j);
+    if (status == 0)
+        status = store_find_result(&row, &plan->is_stored[i], a, r->workspace->store, id);
+    if (status < 0)
+        return status;
+    if (plan->is_stored[i]) {
+        plan->stored++;
+        j->because = arena_printf(a, "stored as row %lld: %s", (long long)row.row, outcome_word(row.outcome));
+    } else if (j->round > 0) {
+        j->because = "a fresh compile was asked for";
+    } else {
+        j->because = "no row for this build, problem, data and machine";
+    }
+    return 0;
+}
+
+int plan_correctness(struct plan *out, struct arena *a, struct runner *r, const struct artifact *artifacts, size_t artifact_count,
+                     const struct sweep_problem *problems, size_t problem_count, int64_t round)
+{
+    static const enum data_kind kinds[] = {DATA_INTEGER, DATA_REAL};
+    *out = (struct plan){.jobs = ARENA_ARRAY(a, artifact_count * problem_count * COUNT_OF(kinds), struct job)};
+    for (size_t i = 0; i < artifact_count; i++) {
+        for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+            for (size_t n = 0; n < problem_count; n++) {
+                if (!says_something(r->candidate, &problems[n].problem, kinds[k]))
+                    continue;
+                out->jobs[out->count++] = (struct job){.artifact = &artifacts[i], .problem = problems[n].text,
+                                                       .variant = r->candidate->variant, .data = kinds[k],
+                                                       .seed = r->gate->correctness.seed, .round = round};
+            }
+        }
+    }
+    out->is_stored = ARENA_ARRAY(a, out->count, bool);
+    int status = 0;
+    for (size_t i = 0; i < out->count && status == 0; i++)
+        status = explain(out, a, r, i);
+    return status;
+}
