@@ -167,6 +167,8 @@ static void miopen__direction_is_a_mask(void **state)
         assert_int_equal(count, at);
     }
     refuses(SPELLING_MIOPEN, "MIOpenDriver conv -F 8", "-F 8");
+    refuses(SPELLING_MIOPEN, "MIOpenDriver conv -F fwd", "-F fwd: not a whole number");
+    refuses(SPELLING_MIOPEN, "MIOpenDriver conv -_ three", "-_ three: not a whole number");
     struct problem p[3];
     size_t count;
     assert_ok(spelling_parse(p, &count, SPELLING_MIOPEN, "MIOpenDriver conv"));
@@ -223,6 +225,8 @@ static void miopen__log_lines_and_prompts(void **state)
         "MIOpenDriver: conv -n 4 -F 1",
         "$MIO conv -n 4 -m conv -F 1",
         "PS C:\\opt> .\\bin\\MIOpenDriver.exe conv -n 4 -F 1 -S -1",
+        "MIOpenDriver conv -n 4 -F 1 > out.txt",
+        "MIOpenDriver conv -n 4 -F 1 ; echo done",
         "cd build && MIOPEN_FIND_MODE=1 ./bin/MIOpenDriver conv -n 4 -F 1 2>&1 | tee log",
     };
     for (size_t i = 0; i < COUNT_OF(lines); i++)
@@ -400,6 +404,7 @@ static void rocmlir__refuses_silent_changes(void **state)
     refuses(SPELLING_ROCMLIR, "rocmlir-gen --padding_h 1 --padding_h_l 2 " SIZES, "--padding_h 1 contradicts its _l and _r (2 and 0)");
     reads(SPELLING_ROCMLIR, "rocmlir-gen --padding_h 1 --padding_h_l 1 --padding_h_r=1 " SIZES,
           "conv fwd f32 n2 c4 k8 g1 in6x5 fil3x2 str1x1 dil1x1 pad1:1x0:0 ngchw gkcyx ngkhw");
+    refuses(SPELLING_ROCMLIR, "rocmlir-gen --out_h x " SIZES, "--out_h x: not a whole number");
     refuses(SPELLING_ROCMLIR, "rocmlir-gen --out_h 5 " SIZES, "--out_h 5: the other sizes give 4");
     refuses(SPELLING_ROCMLIR, "rocmlir-gen -p --batchsize 3", "--batchsize would be overwritten by the demo sizes of -p");
     refuses(SPELLING_ROCMLIR, "rocmlir-gen -p -g 2", "-g would be overwritten");
@@ -414,6 +419,9 @@ static void rocmlir__demo_sizes(void **state)
           "conv fwd f32 n128 c1024 k1024 g1 in14x14 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw");
     reads(SPELLING_MLIR_MIOPEN, "miopen-gen -p -x2 | mlir-miopen-driver -c",
           "conv fwd f32 n128 c1024 k1024 g1 in14x14 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw");
+    reads(SPELLING_ROCMLIR, "rocmlir-gen -p=true -x2=0",
+          "conv fwd f32 n128 c8 k128 g1 in32x32 fil3x3 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw");
+    refuses(SPELLING_ROCMLIR, "rocmlir-gen -p -x2=2", "-x2=2: wants true or false");
     refuses(SPELLING_ROCMLIR, "rocmlir-gen -p=maybe", "-p=maybe: wants true or false");
     refuses(SPELLING_ROCMLIR, "rocmlir-gen -p false", "false: an input file");
 }
@@ -593,6 +601,20 @@ static void spelling_print__miir(void **state)
     cannot_print(SPELLING_MIIR, PROBLEM_3D "ngcdhw gkczyx ngkdhw", "2-D convolutions only");
 }
 
+static void spelling_print__refuses_a_bad_problem(void **state)
+{
+    (void)state;
+    struct problem p;
+    struct buf b;
+    buf_init(&b, BUF_MAX_LINE);
+    assert_ok(problem_parse(&p, PROBLEM "pad1:1x0:0 ngchw gkcyx ngkhw"));
+    p.g = 3;
+    for (int s = SPELLING_ASSAY; s <= SPELLING_MIIR; s++)
+        assert_fails(spelling_print(&b, (enum spelling)s, &p, true), ERR_INVALID, "divide");
+    assert_int_equal(b.length, 0);
+    buf_release(&b);
+}
+
 /* A small generator of our own, so that the problems are the same everywhere. */
 static uint64_t seed = 1;
 
@@ -753,6 +775,7 @@ int main(void)
         cmocka_unit_test(spelling_print__rocmlir),
         cmocka_unit_test(spelling_print__mlir_miopen),
         cmocka_unit_test(spelling_print__miir),
+        cmocka_unit_test(spelling_print__refuses_a_bad_problem),
         cmocka_unit_test(spelling_print__reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
