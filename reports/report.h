@@ -102,11 +102,49 @@ void report_json(struct buf *out, const struct report *r);
 /* The summary for a terminal of `width` columns (at least 40), with ANSI colours when `colour`. */
 void report_text(struct buf *out, const struct report *r, int width, bool colour);
 
-/* Shared by the printers. */
+/* Shared by the printers.
+ *
+ * Numbers for people. All return `text`.
+ *   report_count        "1,234,567"
+ *   report_percent      "+3.2 %", "0.0 %", "+1,240 %"; "n/a" for what is no number
+ *   report_rate         four digits: "1.23e-05", "0.0421", "12.34", "1,234,567"; "not measured" for 0
+ *   report_probability  "1.2e-06 (1 in 830,000)", "below 1e-15", "not stated" for a negative one
+ *   report_interval     "[-18.9 %, -16.5 %]"; "" when low == high: not known
+ */
 const char *report_short_sha(char text[11], const char *sha);
-/* "1,234,567", "1.23e-05", "+3.2 %". Return `text`. */
 const char *report_count(char *text, size_t size, int64_t value);
 const char *report_percent(char *text, size_t size, double fraction);
 const char *report_rate(char *text, size_t size, double rate);
+const char *report_probability(char *text, size_t size, double probability);
+const char *report_interval(char *text, size_t size, double low, double high);
+/* One number with its noun: "1 problem", "1,842 problems". */
+const char *report_number_of(char *text, size_t size, size_t count, const char *noun);
+
+/* "good" "bad" "doubt" "plain": the word of a tone in json and in classes of html. */
+const char *report_tone_word(enum tone tone);
+/* What a level of blame means, in one clause; "" for a word that is no level. */
+const char *report_level_meaning(const char *level);
+
+/* Which rows are shown at once; the others are folded away or counted.
+ * A check is notable unless it passes or is not applicable at both ends; a speed is notable when it belongs to a model, or is neither
+ * equivalent nor identical code. A tone of bad or doubt always is. The pick functions fill `out` (room for all rows) with the indices of the
+ * rows that are notable (or that are not), in the order of the model, and return how many. */
+bool report_check_is_notable(const struct report_check *check);
+bool report_speed_is_notable(const struct report_speed *speed);
+size_t report_pick_checks(size_t *out, const struct report *r, bool notable);
+size_t report_pick_speeds(size_t *out, const struct report *r, bool notable);
+/* Both rates are there, so that change means something. */
+bool report_speed_is_measured(const struct report_speed *speed);
+
+/* Text that others made (logs, commit subjects, names) goes through these, so that it can neither leave its place on a page nor drive a terminal.
+ *
+ * Decode one character at `text` (not at its end) and return its length in bytes; what is not UTF-8 gives U+FFFD, byte by byte. */
+size_t report_decode(uint32_t *code, const char *text);
+/* The next character of a text printed on one line: breaks and tabs come as a space; control characters and those that turn the direction of
+ * writing come as U+FFFD. False at the end; NULL is an empty text. */
+bool report_next(uint32_t *code, const char **text);
+void report_encode(struct buf *out, uint32_t code);
+/* Columns that a character takes on a terminal: 0 combining, 2 East Asian wide and pictographs, else 1 (Unicode Standard Annex 11, coarsely). */
+int report_columns(uint32_t code);
 
 #endif
