@@ -1,0 +1,166 @@
+/* compare: head against base: right or wrong, faster or slower, and, asked, which commit did it. */
+#include "harness/commands/cmd.h"
+
+#include "harness/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct compare_options {
+    struct setting setting;
+    struct selection selection;
+    const char *base, *head, *base_prebuilt, *head_prebuilt, *patch, *prefix;
+    int64_t round;
+    bool bisect, no_timing, first_parent;
+    const char *command;
+    int64_t builds;
+};
+
+static int build_side(struct artifact *out, struct compare_options *o, const char *rev, const char *prebuilt, const char *side)
+{
+    struct setting *s = &o->setting;
+    if (!rev == !prebuilt)
+        return err_set(ERR_INVALID, "give either --%s REV or --%s-prebuilt DIR", side, side);
+    if (prebuilt)
+        return build_prebuilt(out, &s->arena, s->builder, prebuilt);
+    char sha[REPO_SHA_SIZE];
+    int status = setting_resolve(sha, s, rev);
+    if (status == 0)
+        status = build_commit(out, &s->arena, s->builder, sha, 0);
+    if (status == 0)
+        o->builds += out->fresh;
+    return status;
+}
+
+/* What got worse, as problems to hunt. A culprit of a slower model is found by its layers. */
+static size_t list_worse(struct hunt_problem *out, const struct comparison *c)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct compared *item = &c->items[i];
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = strcmp(c->items[k].item.problem, item->item.problem) == 0;
+        if (seen)
+            continue;
+        if (item->item.check && check_change_blocks(item->change) && item->change != CHECK_MISSING)
+            out[count++] = (struct hunt_problem){.problem = item->item.problem, .variant = item->item.variant,
+                                                 .label = outcome_word(item->head.outcome)};
+        if (item->item.time && item->speed.blocks)
+            out[count++] = (struct hunt_problem){.problem = item->item.problem, .variant = item->item.variant, .slower = true};
+    }
+    return count;
+}
+
+static int hunt_worse(struct compare_options *o, const struct comparison *c)
+{
+    struct setting *s = &o->setting;
+    struct hunt_problem *worse = ARENA_ARRAY(&s->arena, 2 * c->count, struct hunt_problem);
+    size_t count = list_worse(worse, c);
+    if (count == 0)
+        return 0;
+    struct hunt h = {.runner = s->runner, .builder = s->builder, .problems = worse, .count = count, .first_parent = o->first_parent};
+    snprintf(h.good, sizeof h.good, "%s", c->row.base_commit);
+    snprintf(h.bad, sizeof h.bad, "%s", c->row.head_commit);
+    progress_note("bisecting %zu problems that got worse", count);
+    progress_begin("bisecting", 0);
+    struct blame_row *blames = ARENA_ARRAY(&s->arena, count, struct blame_row);
+    return hunt_run(blames, &s->arena, &h);
+}
+
+static int open_all(struct compare_options *o)
+{
+    struct setting *s = &o->setting;
+    int status = selection_load(&o->selection, &s->arena);
+    if (status == 0 && o->bisect && (o->base_prebuilt || o->head_prebuilt))
+        status = err_set(ERR_INVALID, "--bisect needs two commits: a prebuilt folder has no history");
+    if (status == 0)
+        status = setting_open(s, true);
+    if (status == 0)
+        builder_set_patch(s->builder, o->patch);
+    return status < 0 ? status : setting_open_runner(s);
+}
+
+static int build_both(struct artifact *base, struct artifact *head, struct compare_options *o)
+{
+    progress_begin("building", 2);
+    int status = build_side(base, o, o->base, o->base_prebuilt, "base");
+    progress_done();
+    if (status == 0)
+        status = build_side(head, o, o->head, o->head_prebuilt, "head");
+    progress_end();
+    return status;
+}
+
+static int compare_builds(int *code, struct compare_options *o)
+{
+    struct setting *s = &o->setting;
+    struct artifact base, head;
+    int status = open_all(o);
+    if (status == 0)
+        status = build_both(&base, &head, o);
+    if (status < 0)
+        return status;
+    const struct artifact *broken = base.outcome != OUTCOME_OK ? &base : head.outcome != OUTCOME_OK ? &head : NULL;
+    if (broken) {
+        printf("%.10s does not build: %s\n           log: %s\n", broken->commit, broken->detail, broken->log);
+        *code = broken == &head ? EXIT_BAD : EXIT_CANNOT_TELL;
+        return 0;
+    }
+    struct comparison c;
+    struct compare_request q = {.sweeps = o->selection.sweeps, .sweep_count = o->selection.sweep_count, .models = o->selection.models,
+                                .model_count = o->selection.model_count, .variant = s->candidate.variant, .base = &base, .head = &head,
+                                .command = o->command, .round = o->round, .no_timing = o->no_timing};
+    status = compare_run(&c, &s->arena, s->runner, &q);
+    if (status == 0 && o->bisect)
+        status = hunt_worse(o, &c);
+    progress_end();
+    if (status == 0)
+        status = cmd_report_comparison(s, &c, o->prefix, code);
+    if (status == 0)
+        cmd_print_work(s->runner, o->builds);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct compare_options o = {0};
+    struct opt_list operands;
+    const struct opt table[] = {
+        {.name = "base", .kind = OPT_TEXT, .value = &o.base, .argument = "REV", .help = "the commit compared against"},
+        {.name = "head", .kind = OPT_TEXT, .value = &o.head, .argument = "REV", .help = "the commit in question"},
+        {.name = "base-prebuilt", .kind = OPT_TEXT, .value = &o.base_prebuilt, .argument = "DIR", .help = "your own build instead of --base"},
+        {.name = "head-prebuilt", .kind = OPT_TEXT, .value = &o.head_prebuilt, .argument = "DIR", .help = "your own build instead of --head"},
+        {.name = "patch", .kind = OPT_TEXT, .value = &o.patch, .argument = "FILE", .help = "applied on top of every commit"},
+        SELECTION_OPTIONS(&o.selection),
+        MODEL_OPTION(&o.selection),
+        {.name = "bisect", .kind = OPT_FLAG, .value = &o.bisect, .help = "find the commit behind everything that got worse"},
+        {.name = "first-parent", .kind = OPT_FLAG, .value = &o.first_parent, .help = "with --bisect: blame merges, do not enter them"},
+        {.name = "no-timing", .kind = OPT_FLAG, .value = &o.no_timing, .help = "correctness only"},
+        {.name = "round", .kind = OPT_INT, .value = &o.round, .argument = "N", .min = 0, .max = 1000000,
+         .help = "above 0: a fresh timing session beside the stored one"},
+        {.name = "report", .kind = OPT_TEXT, .value = &o.prefix, .argument = "PREFIX", .help = "write PREFIX.html, PREFIX.md and PREFIX.json"},
+        SETTING_OPTIONS(&o.setting),
+        {0},
+    };
+    int code = EXIT_GOOD;
+    if (cmd_parse(&code, &cmd_compare, table, argc, argv, &o.setting.arena, &operands)) {
+        o.command = cmd_typed(&o.setting.arena, argc, argv);
+        if (compare_builds(&code, &o) < 0)
+            code = cmd_fail();
+    }
+    setting_close(&o.setting);
+    return code;
+}
+
+const struct opt_command cmd_compare = {
+    .name = "compare",
+    .summary = "compare two builds on the same problems: right or wrong, faster or slower",
+    .usage = "",
+    .text = "Checks every problem at both commits, times what both do right in interleaved pairs of fresh processes, prints and\n"
+            "reports. What the store holds is not run again. Exit code 0 when nothing got worse, 1 when something did.\n\n"
+            "  assay compare --candidate pebble.yaml --base v1 --head main --sweep s.yaml --model resnet50.yaml --bisect \\\n"
+            "      --report out/report",
+    .run = run,
+};
