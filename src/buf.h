@@ -35,7 +35,7 @@ void buf_add(struct buf *b, const void *bytes, size_t length);
 void buf_add_text(struct buf *b, const char *text);
 void buf_add_char(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *format, ...) PRINTF_LIKE(2, 3);
-void buf_vprintf(struct buf *b, const char *format, va_list args);
+void buf_vprintf(struct buf *b, const char *format, va_list args) PRINTF_LIKE(2, 0);
 /* Drop `length` bytes from the front. */
 void buf_consume(struct buf *b, size_t length);
 /* 0, or ERR_LIMIT naming `what` if anything was dropped. */

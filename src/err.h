@@ -12,7 +12,7 @@
 #define ASSAY_ERR_H
 
 #define MUST_USE __attribute__((warn_unused_result))
-#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a), nonnull(f)))
 
 enum err_code {
     ERR_INVALID = -1,     /* input that makes no sense: text, YAML, options */

@@ -26,7 +26,7 @@ void *arena_array(struct arena *a, size_t count, size_t size) MUST_USE;
 char *arena_strdup(struct arena *a, const char *text) MUST_USE;
 char *arena_strndup(struct arena *a, const char *text, size_t length) MUST_USE;
 char *arena_printf(struct arena *a, const char *format, ...) MUST_USE PRINTF_LIKE(2, 3);
-char *arena_vprintf(struct arena *a, const char *format, va_list args) MUST_USE;
+char *arena_vprintf(struct arena *a, const char *format, va_list args) MUST_USE PRINTF_LIKE(2, 0);
 /* Free everything; the arena is empty and usable again. */
 void arena_release(struct arena *a);
 
