@@ -201,7 +201,6 @@ static const unsigned char *ancestors_of(struct bisect *b, size_t commit)
 static void recompute(struct bisect *b, struct bisect_problem *p)
 {
     suspect_all(b, p);
-    p->conflict = false;
     for (size_t i = 0; i < p->tally_count; i++) {
         size_t commit = p->tallies[i].commit;
         if (p->marks[commit] == MARK_GOOD && b->reachable[commit])
@@ -209,24 +208,25 @@ static void recompute(struct bisect *b, struct bisect_problem *p)
     }
     for (size_t i = 0; i < p->tally_count; i++) {
         size_t commit = p->tallies[i].commit;
-        if (p->marks[commit] == MARK_BAD && b->reachable[commit] && !keep_ancestors(b, p, ancestors_of(b, commit)))
-            p->conflict = true;
+        if (p->marks[commit] == MARK_BAD && b->reachable[commit])
+            keep_ancestors(b, p, ancestors_of(b, commit));
     }
 }
 
-/* What recompute would do, for the one answer that is new, unless the answers contradict each other. */
+/* What recompute would do, for the one answer that is new: while a suspect is left, those answers that were heeded stay so and those that were
+ * set aside stay so too. */
 static void narrow(struct bisect *b, struct bisect_problem *p, size_t commit)
 {
     if (!b->reachable[commit])
         return;
-    bool plain = !p->conflict;
-    if (plain && p->marks[commit] == MARK_GOOD) {
+    bool left;
+    if (p->marks[commit] == MARK_GOOD) {
         clear_ancestors(b, p, ancestors_of(b, commit));
-        plain = p->suspect_count > 0;
-    } else if (plain) {
-        plain = keep_ancestors(b, p, ancestors_of(b, commit));
+        left = p->suspect_count > 0;
+    } else {
+        left = keep_ancestors(b, p, ancestors_of(b, commit));
     }
-    if (!plain)
+    if (!left)
         recompute(b, p);
 }
 

@@ -14,13 +14,6 @@ enum place {
     PLACES
 };
 
-/* Whether the head is known bad and all suspects are its ancestors. Otherwise bad answers on separate branches were taken for one
- * culprit in their common past, which the head itself must confirm. */
-static bool is_confirmed(const struct bisect *b, const struct bisect_problem *p, size_t head)
-{
-    return p->marks[head] == MARK_BAD && b->weights[head] == p->suspect_count;
-}
-
 /* Append the first-parent line of suspects that begins at `from`, up to where it joins one that is listed already. */
 static size_t add_line(size_t count, const struct bisect *b, const struct bisect_problem *p, size_t from)
 {
@@ -59,7 +52,8 @@ static size_t list_everywhere(const struct bisect *b, const struct bisect_proble
 static size_t list_place(const struct bisect *b, const struct bisect_problem *p, enum place place)
 {
     size_t head = bisect__head(b, p);
-    bool confirmed = is_confirmed(b, p, head);
+    /* If not, bad answers on separate branches were taken for one culprit in their common past, which must be confirmed. */
+    bool confirmed = p->marks[head] == MARK_BAD;
     if (place == FIRST_PARENTS || place == OTHER_PARENTS)
         return confirmed ? list_parent_lines(b, p, head, place == FIRST_PARENTS) : 0;
     return list_everywhere(b, p, confirmed ? head : SIZE_MAX, place == ALL_SUSPECTS);
@@ -86,11 +80,9 @@ static double split_bits(size_t part, size_t whole)
 /* Add what the answer at each listed commit would tell about p. */
 static void offer_list(struct bisect *b, const struct bisect_problem *p, size_t count)
 {
-    /* An unconfirmed set has one more possibility: that the culprit is outside. */
-    size_t whole = p->suspect_count + !is_confirmed(b, p, bisect__head(b, p));
     for (size_t i = 0; i < count; i++) {
         size_t commit = b->list[i];
-        b->gains[commit] += split_bits(b->weights[commit], whole);
+        b->gains[commit] += split_bits(b->weights[commit], p->suspect_count);
         b->offers[commit] |= OFFERED;
         if (p->marks[commit] == MARK_UNKNOWN)
             b->offers[commit] |= ASKABLE;
@@ -110,22 +102,12 @@ static void offer_commits(struct bisect *b, const struct bisect_problem *p)
     bug("an open problem has nothing to ask");
 }
 
-/* Problems with the same suspects, and the same of these skipped, want the same questions. */
-static bool are_twins(const struct bisect *b, const struct bisect_problem *p, const struct bisect_problem *q)
-{
-    if (p->suspect_count != q->suspect_count || memcmp(p->suspects, q->suspects, b->count) != 0)
-        return false;
-    for (size_t i = 0; i < b->count; i++) {
-        if (p->suspects[i] && p->marks[i] != q->marks[i])
-            return false;
-    }
-    return true;
-}
-
-static bool has_older_twin(const struct bisect *b, size_t problem, const size_t *firsts, size_t count)
+/* Problems with the same suspects want the same questions. */
+static bool has_older_twin(const struct bisect *b, const struct bisect_problem *p, const size_t *firsts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (are_twins(b, &b->problems[problem], &b->problems[firsts[i]]))
+        const struct bisect_problem *first = &b->problems[firsts[i]];
+        if (p->suspect_count == first->suspect_count && memcmp(p->suspects, first->suspects, b->count) == 0)
             return true;
     }
     return false;
@@ -138,7 +120,7 @@ static void offer_all(struct bisect *b, size_t *firsts)
     memset(b->offers, 0, b->count);
     memset(b->gains, 0, b->count * sizeof *b->gains);
     for (size_t i = 0; i < b->problem_count; i++) {
-        if (b->problems[i].state != BISECT_OPEN || has_older_twin(b, i, firsts, count))
+        if (b->problems[i].state != BISECT_OPEN || has_older_twin(b, &b->problems[i], firsts, count))
             continue;
         firsts[count++] = i;
         offer_commits(b, &b->problems[i]);

@@ -31,7 +31,6 @@ struct bisect_problem {
     unsigned char *marks;    /* enum bisect_mark of each commit */
     unsigned char *suspects; /* 1 for each suspect */
     size_t suspect_count;
-    bool conflict; /* some bad answer shares no suspect with the others: there is more than one culprit */
     enum bisect_state state;
 };
 

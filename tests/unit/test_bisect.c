@@ -40,7 +40,8 @@ static struct graph g;
 static size_t add_commit(const size_t *parents, size_t parent_count)
 {
     size_t i = g.count++;
-    memcpy(g.parents[i], parents, parent_count * sizeof *parents);
+    for (size_t k = 0; k < parent_count; k++)
+        g.parents[i][k] = parents[k];
     g.nodes[i] = (struct bisect_node){g.parents[i], parent_count};
     return i;
 }
@@ -476,6 +477,58 @@ static void sharing__300_problems_4_culprits_256_commits(void **unused)
     assert_true((double)anywhere / (double)runs <= 25.3); /* three standard errors of 60 runs above 24.3 */
 }
 
+static void sharing__lists_only_problems_that_the_answer_divides(void **unused)
+{
+    (void)unused;
+    make_line(101);
+    struct bisect *b = start(4, false);
+    for (size_t p = 0; p < 4; p++) {
+        bisect_tell(b, p, 100, BISECT_BAD);
+        bisect_tell(b, p, 0, p == 3 ? BISECT_BAD : BISECT_GOOD);
+    }
+    bisect_tell(b, 0, 50, BISECT_GOOD); /* suspects 51 to 100, 1 to 50, all, and none */
+    bisect_tell(b, 1, 50, BISECT_BAD);
+    bisect_set_cost(b, 75, 0.001);
+    size_t problems[4], count, commit;
+    assert_true(bisect_ask(&commit, problems, &count, b));
+    assert_int_equal(commit, 75);
+    assert_int_equal(count, 2);
+    assert_int_equal(problems[0], 0);
+    assert_int_equal(problems[1], 2);
+    bisect_free(b);
+    b = start(2, false);
+    for (size_t p = 0; p < 2; p++) {
+        bisect_tell(b, p, 100, BISECT_BAD);
+        bisect_tell(b, p, 0, BISECT_GOOD);
+        bisect_tell(b, p, p == 0 ? 50 : 49, p == 0 ? BISECT_GOOD : BISECT_BAD);
+    }
+    bisect_set_cost(b, 25, 0.001); /* below all suspects of problem 0 */
+    assert_true(bisect_ask(&commit, problems, &count, b));
+    assert_int_equal(commit, 25);
+    assert_int_equal(count, 1);
+    assert_int_equal(problems[0], 1);
+    bisect_free(b);
+}
+
+/* Ten problems in one half do not outweigh one in the other, where asking is cheaper. */
+static void sharing__counts_distinct_suspects_not_problems(void **unused)
+{
+    (void)unused;
+    make_line(101);
+    struct bisect *b = start(11, false);
+    for (size_t p = 0; p < 11; p++) {
+        bisect_tell(b, p, 100, BISECT_BAD);
+        bisect_tell(b, p, 0, BISECT_GOOD);
+        bisect_tell(b, p, 50, p < 10 ? BISECT_BAD : BISECT_GOOD);
+    }
+    bisect_set_cost(b, 75, 0.5);
+    size_t problems[11], count, commit;
+    assert_true(bisect_ask(&commit, problems, &count, b));
+    assert_int_equal(commit, 75);
+    assert_int_equal(count, 1);
+    bisect_free(b);
+}
+
 static void cost__prefers_cached_commits(void **unused)
 {
     (void)unused;
@@ -713,6 +766,7 @@ static void told__bad_branches_without_a_common_culprit(void **unused)
     assert_int_equal(bisect_state(b, 0), BISECT_OPEN); /* nobody is blamed by inference alone */
     assert_true(bisect_ask(&commit, problems, &count, b));
     assert_int_equal(commit, 1);
+    assert_int_equal(count, 1);
     bisect_tell(b, 0, 1, BISECT_GOOD);
     assert_int_equal(bisect_culprit(b, 0), 2);
     bisect_free(b);
@@ -867,6 +921,8 @@ int main(void)
         cmocka_unit_test(skips__of_one_problem_do_not_hinder_another),
         cmocka_unit_test(skips__gallop_out_of_blocks),
         cmocka_unit_test(sharing__300_problems_4_culprits_256_commits),
+        cmocka_unit_test(sharing__lists_only_problems_that_the_answer_divides),
+        cmocka_unit_test(sharing__counts_distinct_suspects_not_problems),
         cmocka_unit_test(cost__prefers_cached_commits),
         cmocka_unit_test(cost__saves_builds),
         cmocka_unit_test(ties__go_to_the_older_commit),
