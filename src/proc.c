@@ -10,107 +10,776 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static const int64_t SECOND_NS = 1000000000;
-static const int64_t GRACE_NS = 2000000000;      /* between TERM and KILL */
-static const int64_t MEMORY_EVERY_NS = 100000000; /* how often resident memory is looked at */
-
-enum pipe_name { PIPE_OUT, PIPE_ERR, PIPE_CHANNEL, PIPE_STATUS, PIPE_IN, PIPE_COUNT };
-
-/* What a failed start sends over the status pipe. */
-struct start_failure {
-    int number; /* errno */
-    char call[24];
-};
+enum stream_id { STREAM_OUT, STREAM_ERR, STREAM_CHANNEL, STREAM_STATUS, STREAM_COUNT };
 
 struct proc {
     struct proc *next;
-    pid_t pid;
-    int pipes[PIPE_COUNT]; /* our ends; -1: closed */
-    int log;
-    char *input;
-    size_t input_bytes, input_written;
-    int64_t started_ns, wall_limit_ns, memory_limit_bytes, output_limit_bytes;
-    int64_t memory_looked_ns, killed_ns; /* killed_ns: when TERM was sent, 0 if not */
-    bool killed_hard, reaped, merge_output;
-    int wait_status;
-    enum proc_end reason; /* why we kill, when we do */
-    bool we_kill;
-    size_t line_start; /* in result.out: where the line in hand begins */
+    pid_t pid; /* also the id of its group; a zombie until note_end has killed the group, so that it is never reused before */
+    int streams[STREAM_COUNT]; /* our ends of the pipes; -1 when closed */
+    int log;                   /* -1: none */
+    int log_errno;             /* the log could not be written: our trouble, told when the child has ended */
+    int64_t started_ns;
+    int64_t deadline_ns;       /* INT64_MAX: no limit */
+    int64_t kill_at_ns;        /* when TERM turns into KILL; INT64_MAX: not under way */
+    int64_t memory_limit_bytes, seen_bytes;
+    size_t output_room;        /* bytes it may still print */
+    size_t line_start;         /* where in result.out the next line for on_line begins */
     void (*on_line)(const char *line, void *payload);
     void *payload;
-    struct start_failure failure;
+    bool killed;  /* by us; result.end says why */
+    bool flooded; /* it printed more than it may */
+    bool ended;
+    struct buf status; /* a struct start_failure when it could not become the program */
     struct proc_result result;
 };
 
-static struct proc *running;
-static int signal_pipe[2] = {-1, -1};
-static volatile sig_atomic_t interrupted;
+static const int64_t SECOND_NS = 1000000000;
+static const int64_t GRACE_NS = 2000000000;
+static const int64_t WATCH_NS = 100000000;
+enum { FIRST_HIGH_FD = 10, CHANNEL_FD = 3, READ_BYTES = 65536 };
+
+static struct {
+    pid_t owner; /* a fork of ours (a test) starts with an empty loop */
+    struct proc *first;
+    int wake[2]; /* the self-pipe: signal handlers write, poll sees */
+    int64_t next_watch_ns;
+} loop;
+
+static volatile sig_atomic_t interrupts;
 
 int64_t proc_now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
+    return t.tv_sec * SECOND_NS + t.tv_nsec;
 }
 
 int64_t proc_wall_clock_s(void)
 {
-    return (int64_t)time(NULL);
+    return time(NULL);
 }
 
-bool proc_interrupted(void)
-{
-    return interrupted;
-}
+/* Signals of ours. */
 
-static void wake(int signal_number)
+static void on_signal(int number)
 {
     int saved = errno;
-    if (signal_number != SIGCHLD)
-        interrupted = 1;
-    if (write(signal_pipe[1], "", 1) < 0)
-        errno = saved; /* the pipe is full: the loop will wake anyway */
+    if (number != SIGCHLD)
+        interrupts = interrupts + 1;
+    /* The pipe does not block: when it is full, the loop wakes anyway. */
+    if (write(loop.wake[1], "", 1) < 0)
+        errno = saved;
     errno = saved;
 }
 
-static void install(int signal_number)
+static void catch_signal(int number, int flags)
 {
-    struct sigaction action = {.sa_handler = wake, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
     sigemptyset(&action.sa_mask);
-    sigaction(signal_number, &action, NULL);
+    sigaction(number, &action, NULL);
 }
 
-static int open_signal_pipe(void)
+static void kill_all_at_exit(void)
 {
-    if (signal_pipe[0] >= 0)
-        return 0;
-    if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
-        return err_set(ERR_IO, "signal pipe:");
-    install(SIGCHLD);
-    return 0;
+    if (loop.owner != getpid())
+        return;
+    for (struct proc *p = loop.first; p; p = p->next)
+        if (!p->ended)
+            kill(-p->pid, SIGKILL);
+}
+
+static void prepare_loop(void)
+{
+    if (loop.owner == getpid())
+        return;
+    if (loop.owner == 0)
+        atexit(kill_all_at_exit);
+    loop.owner = getpid();
+    loop.first = NULL;
+    interrupts = 0;
+    if (pipe2(loop.wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        die("pipe2: %s", strerror(errno));
+    catch_signal(SIGCHLD, SA_RESTART | SA_NOCLDSTOP);
 }
 
 void proc_catch_signals(void)
 {
-    if (open_signal_pipe() < 0)
-        die("%s", err_message());
-    install(SIGINT);
-    install(SIGTERM);
-    signal(SIGPIPE, SIG_IGN);
+    prepare_loop();
+    /* No SA_RESTART: whoever waits for a lock is to be interrupted. */
+    catch_signal(SIGINT, 0);
+    catch_signal(SIGTERM, 0);
+}
+
+bool proc_interrupted(void)
+{
+    return interrupts > 0;
+}
+
+/* The child's side, between fork and exec. */
+
+enum call { CALL_SETSID, CALL_PRCTL, CALL_CHDIR, CALL_AFFINITY, CALL_DUP2, CALL_EXEC };
+static const char *const call_names[] = {"setsid", "prctl", "chdir", "sched_setaffinity", "dup2", "execvp"};
+
+struct start_failure {
+    enum call call;
+    int error;
+};
+
+struct child_ends {
+    int in, out, err, channel, status;
+};
+
+_Noreturn static void give_up(int status_fd, enum call call)
+{
+    struct start_failure failure = {.call = call, .error = errno};
+    ssize_t written = write(status_fd, &failure, sizeof failure);
+    _exit(written == sizeof failure ? 127 : 126);
+}
+
+/* Ignored signals and the mask would survive exec. */
+static void reset_signals(void)
+{
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void pin(const struct child_ends *ends, int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (cpu < CPU_SETSIZE)
+        CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        give_up(ends->status, CALL_AFFINITY);
+}
+
+static void place(const struct child_ends *ends, int from, int to)
+{
+    if (dup2(from, to) < 0)
+        give_up(ends->status, CALL_DUP2);
+}
+
+_Noreturn static void become_child(const struct proc_spec *spec, char **environment, const struct child_ends *ends,
+                                   pid_t parent)
+{
+    reset_signals();
+    /* A session of its own, and so a group of its own; without a terminal, ssh and the like fail instead of
+     * stopping at a password prompt that nobody sees. */
+    if (setsid() < 0)
+        give_up(ends->status, CALL_SETSID);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        give_up(ends->status, CALL_PRCTL);
+    if (getppid() != parent)
+        _exit(127);
+    if (spec->folder && chdir(spec->folder) != 0)
+        give_up(ends->status, CALL_CHDIR);
+    if (spec->cpu >= 0)
+        pin(ends, spec->cpu);
+    place(ends, ends->in, 0);
+    place(ends, ends->out, 1);
+    place(ends, ends->err, 2);
+    if (spec->channel)
+        place(ends, ends->channel, CHANNEL_FD);
+    /* Descriptors that we inherited ourselves, or a library opened, may lack close-on-exec. */
+    close_range(spec->channel ? CHANNEL_FD + 1 : CHANNEL_FD, ~0U, CLOSE_RANGE_CLOEXEC);
+    environ = environment;
+    execvp(spec->argv[0], (char *const *)spec->argv);
+    give_up(ends->status, CALL_EXEC);
+}
+
+/* The parent's side of a start. */
+
+static bool same_name(const char *left, const char *right)
+{
+    size_t length = strcspn(left, "=");
+    return length == strcspn(right, "=") && strncmp(left, right, length) == 0;
+}
+
+static bool is_changed(const char *entry, const char *const *changes)
+{
+    for (; *changes; changes++)
+        if (same_name(entry, *changes))
+            return true;
+    return false;
+}
+
+/* Our environment with the changes made; the texts are borrowed. */
+static char **make_environment(const char *const *changes)
+{
+    static const char *const none[] = {NULL};
+    if (!changes)
+        changes = none;
+    size_t count = 0, used = 0;
+    for (char **e = environ; *e; e++)
+        count++;
+    for (const char *const *c = changes; *c; c++)
+        count++;
+    char **made = xcalloc(count + 1, sizeof *made);
+    for (char **e = environ; *e; e++)
+        if (!is_changed(*e, changes))
+            made[used++] = *e;
+    for (const char *const *c = changes; *c; c++)
+        if (strchr(*c, '=') && !is_changed(*c, c + 1))
+            made[used++] = (char *)*c;
+    return made;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* Out of the way of 0-3, which the child fills with dup2. */
+static int move_high(int *fd)
+{
+    if (*fd >= FIRST_HIGH_FD)
+        return 0;
+    int high = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
+    if (high < 0)
+        return err_set(ERR_IO, "moving a descriptor:");
+    close(*fd);
+    *fd = high;
+    return 0;
+}
+
+static int make_pipe(int *ours, int *theirs)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return err_set(ERR_IO, "making a pipe for a child:");
+    *ours = ends[0];
+    *theirs = ends[1];
+    int status = move_high(ours);
+    if (status == 0)
+        status = move_high(theirs);
+    if (status == 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) != 0)
+        status = err_set(ERR_IO, "making a pipe for a child:");
+    return status;
+}
+
+/* The input is a file in memory: nothing to feed in the loop, no SIGPIPE when the child does not read it. */
+static int make_input(int *fd, const struct proc_spec *spec)
+{
+    *fd = spec->input ? memfd_create("input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (*fd < 0)
+        return err_set(ERR_IO, "making the input of a child:");
+    for (size_t done = 0; spec->input && done < spec->input_bytes;) {
+        ssize_t written = write(*fd, spec->input + done, spec->input_bytes - done);
+        if (written < 0 && errno != EINTR)
+            return err_set(ERR_IO, "making the input of a child:");
+        done += written > 0 ? (size_t)written : 0;
+    }
+    if (spec->input && lseek(*fd, 0, SEEK_SET) != 0)
+        return err_set(ERR_IO, "making the input of a child:");
+    return move_high(fd);
+}
+
+static int make_ends(struct proc *p, struct child_ends *ends, const struct proc_spec *spec)
+{
+    int status = make_input(&ends->in, spec);
+    if (status == 0)
+        status = make_pipe(&p->streams[STREAM_OUT], &ends->out);
+    if (status == 0 && spec->merge_output)
+        ends->err = ends->out;
+    else if (status == 0)
+        status = make_pipe(&p->streams[STREAM_ERR], &ends->err);
+    if (status == 0 && spec->channel)
+        status = make_pipe(&p->streams[STREAM_CHANNEL], &ends->channel);
+    if (status == 0)
+        status = make_pipe(&p->streams[STREAM_STATUS], &ends->status);
+    if (status == 0 && spec->log_path) {
+        p->log = open(spec->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        if (p->log < 0)
+            status = err_set(ERR_IO, "%s: %s", spec->log_path, strerror(errno));
+    }
+    return status;
+}
+
+static void close_ends(struct child_ends *ends)
+{
+    if (ends->err == ends->out)
+        ends->err = -1;
+    close_fd(&ends->in);
+    close_fd(&ends->out);
+    close_fd(&ends->err);
+    close_fd(&ends->channel);
+    close_fd(&ends->status);
+}
+
+/* Signals wait while there are two of us: a TERM for the child must not reach our handler in its copy of us. */
+static void fork_child(struct proc *p, const struct proc_spec *spec, const struct child_ends *ends)
+{
+    char **environment = make_environment(spec->environment);
+    pid_t parent = getpid();
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    p->started_ns = proc_now_ns();
+    p->pid = fork();
+    if (p->pid == 0)
+        become_child(spec, environment, ends, parent);
+    int fork_errno = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    free(environment);
+    if (p->pid < 0) {
+        p->result.end = PROC_NOT_STARTED;
+        p->result.code = fork_errno;
+        p->result.failed_call = "fork";
+        p->ended = true;
+    }
+}
+
+static struct proc *new_ticket(const struct proc_spec *spec)
+{
+    struct proc *p = xcalloc(1, sizeof *p);
+    size_t limit = spec->output_limit_bytes > 0 ? (size_t)spec->output_limit_bytes : BUF_MAX_FILE;
+    *p = (struct proc){.streams = {-1, -1, -1, -1}, .log = -1, .deadline_ns = INT64_MAX, .kill_at_ns = INT64_MAX,
+                       .memory_limit_bytes = spec->memory_limit_bytes, .output_room = limit,
+                       .on_line = spec->on_line, .payload = spec->payload};
+    buf_init(&p->status, sizeof(struct start_failure));
+    buf_init(&p->result.out, limit);
+    buf_init(&p->result.err, limit);
+    buf_init(&p->result.channel, limit);
+    return p;
+}
+
+static void close_streams(struct proc *p)
+{
+    for (int id = 0; id < STREAM_COUNT; id++)
+        close_fd(&p->streams[id]);
+    close_fd(&p->log);
+}
+
+static void free_ticket(struct proc *p)
+{
+    close_streams(p);
+    buf_release(&p->status);
+    proc_result_release(&p->result);
+    free(p);
+}
+
+static struct proc **end_of_list(void)
+{
+    struct proc **at = &loop.first;
+    while (*at)
+        at = &(*at)->next;
+    return at;
+}
+
+int proc_start(struct proc **out, const struct proc_spec *spec)
+{
+    prepare_loop();
+    *out = NULL;
+    if (proc_interrupted())
+        return err_set(ERR_INTERRUPTED, "interrupted");
+    struct proc *p = new_ticket(spec);
+    struct child_ends ends = {-1, -1, -1, -1, -1};
+    int status = make_ends(p, &ends, spec);
+    if (status == 0)
+        fork_child(p, spec, &ends);
+    close_ends(&ends);
+    if (status < 0) {
+        free_ticket(p);
+        return status;
+    }
+    if (p->ended)
+        close_streams(p);
+    if (spec->wall_limit_ns > 0)
+        p->deadline_ns = p->started_ns + spec->wall_limit_ns;
+    *end_of_list() = p;
+    *out = p;
+    return 0;
+}
+
+/* Killing. */
+
+static void signal_group(const struct proc *p, int number)
+{
+    /* Before its setsid the child has no group yet, and no children either. */
+    if (kill(-p->pid, number) != 0 && errno == ESRCH)
+        kill(p->pid, number);
+}
+
+/* The first reason stands. */
+static void kill_group(struct proc *p, enum proc_end reason)
+{
+    if (p->killed || p->ended)
+        return;
+    p->killed = true;
+    p->result.end = reason;
+    p->kill_at_ns = proc_now_ns() + GRACE_NS;
+    signal_group(p, SIGTERM);
+    signal_group(p, SIGCONT);
+}
+
+void proc_cancel(struct proc *p)
+{
+    kill_group(p, PROC_CANCELLED);
+}
+
+/* What it prints. */
+
+static void tell_lines(struct proc *p)
+{
+    struct buf *out = &p->result.out;
+    char *newline;
+    while ((newline = memchr(out->data + p->line_start, '\n', out->length - p->line_start))) {
+        *newline = '\0';
+        p->on_line(out->data + p->line_start, p->payload);
+        *newline = '\n';
+        p->line_start = (size_t)(newline - out->data) + 1;
+    }
+}
+
+static void append_log(struct proc *p, const char *bytes, size_t length)
+{
+    while (length > 0 && p->log >= 0) {
+        ssize_t written = write(p->log, bytes, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            p->log_errno = errno;
+            close_fd(&p->log);
+            kill_group(p, PROC_CANCELLED);
+            return;
+        }
+        bytes += written;
+        length -= (size_t)written;
+    }
+}
+
+static void take_output(struct proc *p, enum stream_id id, const char *bytes, size_t length)
+{
+    struct buf *const into[] = {&p->result.out, &p->result.err, &p->result.channel, &p->status};
+    if (id == STREAM_STATUS) {
+        buf_add(&p->status, bytes, length);
+        return;
+    }
+    size_t kept = length < p->output_room ? length : p->output_room;
+    buf_add(into[id], bytes, kept);
+    p->output_room -= kept;
+    if (id != STREAM_CHANNEL)
+        append_log(p, bytes, kept);
+    if (kept < length) {
+        p->flooded = true;
+        kill_group(p, PROC_OVER_OUTPUT);
+    }
+    if (id == STREAM_OUT && p->on_line)
+        tell_lines(p);
+}
+
+/* One read; false when there is nothing more for now. */
+static bool read_stream(struct proc *p, enum stream_id id)
+{
+    char bytes[READ_BYTES];
+    if (p->streams[id] < 0)
+        return false;
+    ssize_t got = read(p->streams[id], bytes, sizeof bytes);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return errno == EINTR;
+    if (got <= 0) {
+        close_fd(&p->streams[id]);
+        return false;
+    }
+    take_output(p, id, bytes, (size_t)got);
+    return true;
+}
+
+/* Memory. */
+
+/* Group and resident bytes of one process; false when it is gone. See proc(5): fields 5 and 24 of stat. */
+static bool read_stat(pid_t *group, int64_t *bytes, int proc_folder, const char *name)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "%.20s/stat", name);
+    int fd = openat(proc_folder, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    char *field = strrchr(text, ')'); /* the name before it may hold anything */
+    for (int i = 3; field && i <= 24; i++) {
+        field = strchr(field + 1, ' ');
+        if (field && i == 5)
+            *group = (pid_t)strtol(field, NULL, 10);
+    }
+    if (field)
+        *bytes = strtoll(field, NULL, 10) * sysconf(_SC_PAGESIZE);
+    return field != NULL;
+}
+
+static bool is_watched(const struct proc *p)
+{
+    /* Until exec it is a copy of us, with our memory. */
+    return p->memory_limit_bytes > 0 && !p->ended && p->streams[STREAM_STATUS] < 0;
+}
+
+static void add_to_groups(pid_t group, int64_t bytes)
+{
+    for (struct proc *p = loop.first; p; p = p->next)
+        if (p->pid == group && is_watched(p))
+            p->seen_bytes += bytes;
+}
+
+static void scan_memory(void)
+{
+    DIR *folder = opendir("/proc");
+    if (!folder)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        pid_t group = 0;
+        int64_t bytes = 0;
+        bool is_process = entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+        if (is_process && read_stat(&group, &bytes, dirfd(folder), entry->d_name))
+            add_to_groups(group, bytes);
+    }
+    closedir(folder);
+}
+
+static bool any_watched(void)
+{
+    for (struct proc *p = loop.first; p; p = p->next)
+        if (is_watched(p))
+            return true;
+    return false;
+}
+
+static void watch_memory(int64_t now_ns)
+{
+    if (now_ns < loop.next_watch_ns || !any_watched())
+        return;
+    loop.next_watch_ns = now_ns + WATCH_NS;
+    for (struct proc *p = loop.first; p; p = p->next)
+        p->seen_bytes = 0;
+    scan_memory();
+    for (struct proc *p = loop.first; p; p = p->next) {
+        if (p->seen_bytes > p->result.peak_bytes)
+            p->result.peak_bytes = p->seen_bytes;
+        if (is_watched(p) && p->seen_bytes > p->memory_limit_bytes)
+            kill_group(p, PROC_OVER_MEMORY);
+    }
+}
+
+/* Ends. */
+
+static int64_t timeval_ns(struct timeval t)
+{
+    return t.tv_sec * SECOND_NS + t.tv_usec * 1000;
+}
+
+static void reap(struct proc *p)
+{
+    int status = 0;
+    struct rusage usage = {0};
+    while (wait4(p->pid, &status, 0, &usage) < 0 && errno == EINTR)
+        continue;
+    struct proc_result *r = &p->result;
+    r->wall_ns = proc_now_ns() - p->started_ns;
+    r->user_ns = timeval_ns(usage.ru_utime);
+    r->system_ns = timeval_ns(usage.ru_stime);
+    if (usage.ru_maxrss * 1024L > r->peak_bytes)
+        r->peak_bytes = usage.ru_maxrss * 1024L;
+    if (p->status.length == sizeof(struct start_failure)) {
+        struct start_failure failure;
+        memcpy(&failure, p->status.data, sizeof failure);
+        r->end = PROC_NOT_STARTED;
+        r->code = failure.error;
+        r->failed_call = call_names[failure.call];
+    } else if (!p->killed) {
+        r->end = WIFEXITED(status) ? PROC_EXITED : PROC_SIGNALED;
+        r->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+    }
+    p->ended = true;
+}
+
+/* When the leader has ended: what is left of its group is killed at once, what they had printed is read, and pipes that a
+ * process outside the group keeps open are not waited for. The leader stays a zombie meanwhile, so that its id is its own. */
+static void note_end(struct proc *p)
+{
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+        return;
+    signal_group(p, SIGKILL);
+    for (int id = 0; id < STREAM_COUNT; id++)
+        while (!p->flooded && read_stream(p, id))
+            continue;
+    while (read_stream(p, STREAM_STATUS))
+        continue;
+    close_streams(p);
+    reap(p);
+}
+
+static void enforce(struct proc *p, int64_t now_ns)
+{
+    if (now_ns >= p->deadline_ns)
+        kill_group(p, PROC_TIMED_OUT);
+    if (interrupts > 0)
+        kill_group(p, PROC_CANCELLED);
+    /* A second Ctrl-C ends the grace. */
+    if (now_ns >= p->kill_at_ns || (p->killed && interrupts > 1)) {
+        signal_group(p, SIGKILL);
+        p->kill_at_ns = INT64_MAX;
+    }
+}
+
+/* The loop. */
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Milliseconds for poll until the next thing that is due; -1: nothing is. */
+static int next_timeout_ms(int64_t until_ns)
+{
+    int64_t due = until_ns;
+    for (struct proc *p = loop.first; p; p = p->next)
+        if (!p->ended)
+            due = sooner(due, sooner(p->kill_at_ns, p->killed ? INT64_MAX : p->deadline_ns));
+    if (any_watched())
+        due = sooner(due, loop.next_watch_ns);
+    if (due == INT64_MAX)
+        return -1;
+    int64_t left_ms = (due - proc_now_ns() + 999999) / 1000000;
+    return left_ms < 0 ? 0 : left_ms > 1000000 ? 1000000 : (int)left_ms;
+}
+
+static size_t count_tickets(bool also_ended)
+{
+    size_t count = 0;
+    for (struct proc *p = loop.first; p; p = p->next)
+        count += also_ended || !p->ended;
+    return count;
+}
+
+/* Closed streams have descriptor -1, which poll skips. */
+static size_t list_descriptors(struct pollfd *fds)
+{
+    size_t count = 0;
+    fds[count++] = (struct pollfd){.fd = loop.wake[0], .events = POLLIN};
+    for (struct proc *p = loop.first; p; p = p->next)
+        for (int id = 0; id < STREAM_COUNT; id++)
+            fds[count++] = (struct pollfd){.fd = p->streams[id], .events = POLLIN};
+    return count;
+}
+
+static void read_ready(const struct pollfd *fds)
+{
+    char bytes[64];
+    while (read(loop.wake[0], bytes, sizeof bytes) > 0)
+        continue;
+    const struct pollfd *fd = fds + 1;
+    for (struct proc *p = loop.first; p; p = p->next)
+        for (int id = 0; id < STREAM_COUNT; id++, fd++)
+            if (fd->fd >= 0 && fd->revents)
+                read_stream(p, id);
+}
+
+/* Wait for something to happen, at most until `until_ns`, and deal with it. */
+static void turn(int64_t until_ns)
+{
+    CLEANUP(mem_free_ptr) struct pollfd *fds = xcalloc(1 + STREAM_COUNT * count_tickets(true), sizeof *fds);
+    size_t count = list_descriptors(fds);
+    if (poll(fds, count, next_timeout_ms(until_ns)) > 0)
+        read_ready(fds);
+    watch_memory(proc_now_ns());
+    for (struct proc *p = loop.first; p; p = p->next) {
+        if (!p->ended)
+            note_end(p);
+        if (!p->ended)
+            enforce(p, proc_now_ns());
+    }
+}
+
+static int finish_interrupted(void)
+{
+    while (count_tickets(false) > 0)
+        turn(INT64_MAX);
+    return err_set(ERR_INTERRUPTED, "interrupted");
+}
+
+/* Move the result out and forget the ticket. */
+static void take_result(struct proc_result *result, struct proc *p)
+{
+    struct proc **at = &loop.first;
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    *result = p->result;
+    p->result = (struct proc_result){0};
+    free_ticket(p);
+}
+
+static int log_trouble(const struct proc *p)
+{
+    return p->log_errno ? err_set(ERR_IO, "writing a log: %s", strerror(p->log_errno)) : 0;
+}
+
+int proc_run(struct proc_result *out, const struct proc_spec *spec)
+{
+    *out = (struct proc_result){0};
+    struct proc *p;
+    int status = proc_start(&p, spec);
+    if (status < 0)
+        return status;
+    while (!p->ended)
+        turn(INT64_MAX);
+    status = proc_interrupted() ? finish_interrupted() : log_trouble(p);
+    take_result(out, p);
+    return status;
+}
+
+static struct proc *first_ended(void)
+{
+    struct proc *p = loop.first;
+    while (p && !p->ended)
+        p = p->next;
+    return p;
+}
+
+int proc_wait_any(struct proc **ended, struct proc_result *result, int64_t timeout_ns)
+{
+    prepare_loop();
+    *ended = NULL;
+    *result = (struct proc_result){0};
+    if (timeout_ns < 0 && !loop.first)
+        bug("waiting for ever for no child");
+    int64_t until_ns = timeout_ns < 0 ? INT64_MAX : proc_now_ns() + timeout_ns;
+    for (bool last = false;; turn(until_ns)) {
+        if (proc_interrupted())
+            return finish_interrupted();
+        struct proc *p = first_ended();
+        /* On trouble the ticket stays, so that the caller may still name it. */
+        if (p && p->log_errno)
+            return log_trouble(p);
+        if (p) {
+            *ended = p;
+            take_result(result, p);
+            return 0;
+        }
+        if (last)
+            return 0;
+        last = proc_now_ns() >= until_ns;
+    }
 }
 
 size_t proc_running(void)
 {
-    size_t count = 0;
-    for (struct proc *p = running; p; p = p->next)
-        count++;
-    return count;
+    return loop.owner == getpid() ? count_tickets(true) : 0;
 }
 
 void proc_result_release(struct proc_result *r)
@@ -120,586 +789,78 @@ void proc_result_release(struct proc_result *r)
     buf_release(&r->channel);
 }
 
-static void close_pipe(int *descriptor)
-{
-    if (*descriptor >= 0)
-        close(*descriptor);
-    *descriptor = -1;
-}
+/* Words and small questions. */
 
-static void free_proc(struct proc *p)
-{
-    for (int i = 0; i < PIPE_COUNT; i++)
-        close_pipe(&p->pipes[i]);
-    close_pipe(&p->log);
-    proc_result_release(&p->result);
-    free(p->input);
-    free(p);
-}
-
-/* In the child: say over the status pipe which call failed, and leave without running anything of the parent's. */
-_Noreturn static void give_up(int status_pipe, const char *call)
-{
-    struct start_failure failure = {.number = errno};
-    snprintf(failure.call, sizeof failure.call, "%s", call);
-    if (write(status_pipe, &failure, sizeof failure) < 0)
-        _exit(126);
-    _exit(127);
-}
-
-static void change_environment(const char *const *changes)
-{
-    for (; changes && *changes; changes++) {
-        const char *equals = strchr(*changes, '=');
-        char name[256];
-        snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - *changes) : (int)strlen(*changes), *changes);
-        if (equals)
-            setenv(name, equals + 1, 1);
-        else
-            unsetenv(name);
-    }
-}
-
-static void reset_signals(void)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    for (int s = 1; s < NSIG; s++)
-        signal(s, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* A descriptor for the child that is above 3, so that dup2 onto 0..3 overwrites none that is still needed. */
-static int above(int descriptor)
-{
-    return fcntl(descriptor, F_DUPFD_CLOEXEC, 10);
-}
-
-_Noreturn static void become(const struct proc_spec *spec, int ends[PIPE_COUNT], pid_t parent)
-{
-    int status = above(ends[PIPE_STATUS]);
-    setpgid(0, 0);
-    reset_signals();
-    /* A parent that dies without a word takes its children along. */
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-        give_up(status, "prctl");
-    if (getppid() != parent)
-        _exit(127);
-    int in = above(ends[PIPE_IN]), out = above(ends[PIPE_OUT]);
-    int err = spec->merge_output ? out : above(ends[PIPE_ERR]);
-    int channel = spec->channel ? above(ends[PIPE_CHANNEL]) : -1;
-    if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || (channel >= 0 && dup2(channel, 3) < 0))
-        give_up(status, "dup2");
-    if (channel < 0)
-        close(3);
-    if (spec->folder && chdir(spec->folder) != 0)
-        give_up(status, "chdir");
-    if (spec->cpu >= 0) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        CPU_SET((size_t)spec->cpu, &set);
-        if (sched_setaffinity(0, sizeof set, &set) != 0)
-            give_up(status, "sched_setaffinity");
-    }
-    change_environment(spec->environment);
-    execvp(spec->argv[0], (char *const *)spec->argv);
-    give_up(status, "execvp");
-}
-
-/* One pipe: ours[name] and theirs[name]. Ours does not block. */
-static int make_pipe(int *ours, int *theirs, bool child_reads)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return err_set(ERR_IO, "pipe:");
-    *ours = ends[child_reads];
-    *theirs = ends[!child_reads];
-    fcntl(*ours, F_SETFL, O_NONBLOCK);
-    return 0;
-}
-
-static int make_pipes(struct proc *p, int theirs[PIPE_COUNT], const struct proc_spec *spec)
-{
-    int status = make_pipe(&p->pipes[PIPE_OUT], &theirs[PIPE_OUT], false);
-    if (status == 0)
-        status = make_pipe(&p->pipes[PIPE_STATUS], &theirs[PIPE_STATUS], false);
-    if (status == 0 && !spec->merge_output)
-        status = make_pipe(&p->pipes[PIPE_ERR], &theirs[PIPE_ERR], false);
-    if (status == 0 && spec->channel)
-        status = make_pipe(&p->pipes[PIPE_CHANNEL], &theirs[PIPE_CHANNEL], false);
-    if (status == 0 && spec->input)
-        status = make_pipe(&p->pipes[PIPE_IN], &theirs[PIPE_IN], true);
-    if (status == 0 && !spec->input) {
-        theirs[PIPE_IN] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        status = theirs[PIPE_IN] < 0 ? err_set(ERR_IO, "/dev/null:") : 0;
-    }
-    if (status == 0 && spec->log_path) {
-        p->log = open(spec->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        status = p->log < 0 ? err_set(ERR_IO, "log %s: %s", spec->log_path, strerror(errno)) : 0;
-    }
-    return status;
-}
-
-static struct proc *new_proc(const struct proc_spec *spec)
-{
-    struct proc *p = xcalloc(1, sizeof *p);
-    for (int i = 0; i < PIPE_COUNT; i++)
-        p->pipes[i] = -1;
-    p->log = -1;
-    p->wall_limit_ns = spec->wall_limit_ns;
-    p->memory_limit_bytes = spec->memory_limit_bytes;
-    p->output_limit_bytes = spec->output_limit_bytes ? spec->output_limit_bytes : BUF_MAX_FILE;
-    p->merge_output = spec->merge_output;
-    p->on_line = spec->on_line;
-    p->payload = spec->payload;
-    if (spec->input) {
-        p->input = xmalloc(spec->input_bytes);
-        memcpy(p->input, spec->input, spec->input_bytes);
-        p->input_bytes = spec->input_bytes;
-    }
-    /* One read may take the total a little over the limit. */
-    size_t room = (size_t)p->output_limit_bytes + BUF_MAX_LINE;
-    buf_init(&p->result.out, room);
-    buf_init(&p->result.err, room);
-    buf_init(&p->result.channel, room);
-    return p;
-}
-
-int proc_start(struct proc **out, const struct proc_spec *spec)
-{
-    int theirs[PIPE_COUNT] = {-1, -1, -1, -1, -1};
-    int status = open_signal_pipe();
-    if (status < 0)
-        return status;
-    if (interrupted)
-        return err_set(ERR_INTERRUPTED, "interrupted");
-    struct proc *p = new_proc(spec);
-    status = make_pipes(p, theirs, spec);
-    if (status == 0) {
-        pid_t parent = getpid();
-        p->started_ns = proc_now_ns();
-        p->pid = fork();
-        if (p->pid == 0)
-            become(spec, theirs, parent);
-        if (p->pid < 0)
-            status = err_set(ERR_IO, "fork:");
-        else
-            setpgid(p->pid, p->pid); /* both sides do it, so that neither can be too late */
-    }
-    for (int i = 0; i < PIPE_COUNT; i++)
-        close_pipe(&theirs[i]);
-    if (status < 0) {
-        free_proc(p);
-        return status;
-    }
-    p->next = running;
-    running = p;
-    *out = p;
-    return 0;
-}
-
-static void kill_group(struct proc *p, enum proc_end reason)
-{
-    if (p->we_kill)
-        return;
-    p->we_kill = true;
-    p->reason = reason;
-    p->killed_ns = proc_now_ns();
-    kill(-p->pid, SIGTERM);
-}
-
-void proc_cancel(struct proc *p)
-{
-    kill_group(p, PROC_CANCELLED);
-}
-
-static void call_lines(struct proc *p)
-{
-    struct buf *out = &p->result.out;
-    char *newline;
-    while (p->on_line && (newline = memchr(out->data + p->line_start, '\n', out->length - p->line_start))) {
-        *newline = '\0';
-        p->on_line(out->data + p->line_start, p->payload);
-        *newline = '\n';
-        p->line_start = (size_t)(newline - out->data) + 1;
-    }
-}
-
-static void write_log(struct proc *p, const char *bytes, size_t length)
-{
-    while (p->log >= 0 && length > 0) {
-        ssize_t written = write(p->log, bytes, length);
-        if (written <= 0)
-            return; /* a full disk: the result still holds the text */
-        bytes += written;
-        length -= (size_t)written;
-    }
-}
-
-static int64_t output_bytes(const struct proc *p)
-{
-    return (int64_t)(p->result.out.length + p->result.err.length + p->result.channel.length);
-}
-
-/* Everything that is there to read on one pipe. */
-static void drain(struct proc *p, enum pipe_name name)
-{
-    enum { READ_BYTES = 65536 };
-    struct buf *into = name == PIPE_OUT ? &p->result.out : name == PIPE_ERR ? &p->result.err : &p->result.channel;
-    char bytes[READ_BYTES];
-    while (p->pipes[name] >= 0) {
-        ssize_t got = read(p->pipes[name], bytes, sizeof bytes);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0 && errno == EAGAIN)
-            return;
-        if (got <= 0) {
-            close_pipe(&p->pipes[name]);
-            return;
-        }
-        if (output_bytes(p) <= p->output_limit_bytes)
-            buf_add(into, bytes, (size_t)got);
-        if (name != PIPE_CHANNEL)
-            write_log(p, bytes, (size_t)got);
-        if (name == PIPE_OUT)
-            call_lines(p);
-        if (output_bytes(p) > p->output_limit_bytes) {
-            kill_group(p, PROC_OVER_OUTPUT);
-            return;
-        }
-    }
-}
-
-static void read_status(struct proc *p)
-{
-    ssize_t got = read(p->pipes[PIPE_STATUS], &p->failure, sizeof p->failure);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (got != sizeof p->failure)
-        p->failure.number = 0;
-    close_pipe(&p->pipes[PIPE_STATUS]);
-}
-
-static void feed(struct proc *p)
-{
-    while (p->input_written < p->input_bytes) {
-        ssize_t written = write(p->pipes[PIPE_IN], p->input + p->input_written, p->input_bytes - p->input_written);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0 && errno == EAGAIN)
-            return;
-        if (written < 0)
-            break; /* the child does not want it */
-        p->input_written += (size_t)written;
-    }
-    close_pipe(&p->pipes[PIPE_IN]);
-}
-
-/* Resident bytes of every process of the group, from /proc/PID/stat (fields 5 and 24). */
-static int64_t group_memory(pid_t group)
-{
-    DIR *folder = opendir("/proc");
-    int64_t pages = 0;
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        char path[300], line[1024];
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
-            continue;
-        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
-        FILE *f = fopen(path, "re");
-        if (!f)
-            continue;
-        long long its_group = 0, resident = 0;
-        char *behind_name = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
-        fclose(f);
-        if (behind_name &&
-            sscanf(behind_name + 1, " %*c %*d %lld %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %*u %*u %lld", &its_group,
-                   &resident) == 2 &&
-            its_group == group)
-            pages += resident;
-    }
-    if (folder)
-        closedir(folder);
-    return pages * sysconf(_SC_PAGESIZE);
-}
-
-static void watch_limits(struct proc *p, int64_t now)
-{
-    if (p->wall_limit_ns > 0 && now - p->started_ns >= p->wall_limit_ns)
-        kill_group(p, PROC_TIMED_OUT);
-    if (p->memory_limit_bytes > 0 && now - p->memory_looked_ns >= MEMORY_EVERY_NS) {
-        p->memory_looked_ns = now;
-        int64_t bytes = group_memory(p->pid);
-        if (bytes > p->result.peak_bytes)
-            p->result.peak_bytes = bytes;
-        if (bytes > p->memory_limit_bytes)
-            kill_group(p, PROC_OVER_MEMORY);
-    }
-    if (p->we_kill && !p->killed_hard && now - p->killed_ns >= GRACE_NS) {
-        p->killed_hard = true;
-        kill(-p->pid, SIGKILL);
-    }
-}
-
-static int64_t to_ns(struct timeval t)
-{
-    return (int64_t)t.tv_sec * SECOND_NS + (int64_t)t.tv_usec * 1000;
-}
-
-/* The leader has ended: what is left of its group is of no use, and may hold our pipes open. */
-static void reap(struct proc *p)
-{
-    struct rusage usage;
-    if (p->reaped || wait4(p->pid, &p->wait_status, WNOHANG, &usage) != p->pid)
-        return;
-    p->reaped = true;
-    p->result.wall_ns = proc_now_ns() - p->started_ns;
-    p->result.user_ns = to_ns(usage.ru_utime);
-    p->result.system_ns = to_ns(usage.ru_stime);
-    int64_t peak = (int64_t)usage.ru_maxrss * 1024;
-    if (peak > p->result.peak_bytes)
-        p->result.peak_bytes = peak;
-    kill(-p->pid, SIGKILL);
-}
-
-static void conclude(struct proc *p)
-{
-    struct proc_result *r = &p->result;
-    if (p->failure.number) {
-        static char call[sizeof p->failure.call];
-        memcpy(call, p->failure.call, sizeof call);
-        r->end = PROC_NOT_STARTED;
-        r->code = p->failure.number;
-        r->failed_call = call;
-    } else if (p->we_kill) {
-        r->end = p->reason;
-        r->code = WIFSIGNALED(p->wait_status) ? WTERMSIG(p->wait_status) : WEXITSTATUS(p->wait_status);
-    } else if (WIFSIGNALED(p->wait_status)) {
-        r->end = PROC_SIGNALED;
-        r->code = WTERMSIG(p->wait_status);
-    } else {
-        r->end = PROC_EXITED;
-        r->code = WEXITSTATUS(p->wait_status);
-    }
-}
-
-/* Move the result out and forget the ticket. */
-static void finish(struct proc *p, struct proc_result *result)
-{
-    for (int name = PIPE_OUT; name <= PIPE_CHANNEL; name++)
-        drain(p, (enum pipe_name)name);
-    if (p->pipes[PIPE_STATUS] >= 0)
-        read_status(p);
-    conclude(p);
-    *result = p->result;
-    p->result.out = p->result.err = p->result.channel = (struct buf){0};
-    struct proc **link = &running;
-    while (*link != p)
-        link = &(*link)->next;
-    *link = p->next;
-    free_proc(p);
-}
-
-/* The time until the next limit, or `until`. */
-static int poll_ms(int64_t now, int64_t until)
-{
-    int64_t next = until;
-    for (struct proc *p = running; p; p = p->next) {
-        int64_t at[3] = {INT64_MAX, INT64_MAX, INT64_MAX};
-        if (p->wall_limit_ns > 0 && !p->we_kill)
-            at[0] = p->started_ns + p->wall_limit_ns;
-        if (p->memory_limit_bytes > 0)
-            at[1] = p->memory_looked_ns + MEMORY_EVERY_NS;
-        if (p->we_kill && !p->killed_hard)
-            at[2] = p->killed_ns + GRACE_NS;
-        for (int i = 0; i < 3; i++)
-            next = at[i] < next ? at[i] : next;
-    }
-    if (next == INT64_MAX)
-        return -1;
-    int64_t ms = (next - now + 999999) / 1000000;
-    return ms < 0 ? 0 : ms > 60000 ? 60000 : (int)ms;
-}
-
-struct polled {
-    struct proc *p;
-    enum pipe_name name;
-};
-
-static size_t list_pipes(struct pollfd *fds, struct polled *whose, size_t room)
-{
-    size_t count = 0;
-    fds[count++] = (struct pollfd){.fd = signal_pipe[0], .events = POLLIN};
-    for (struct proc *p = running; p; p = p->next) {
-        for (int name = 0; name < PIPE_COUNT && count < room; name++) {
-            if (p->pipes[name] < 0)
-                continue;
-            whose[count] = (struct polled){p, (enum pipe_name)name};
-            fds[count++] = (struct pollfd){.fd = p->pipes[name], .events = name == PIPE_IN ? POLLOUT : POLLIN};
-        }
-    }
-    return count;
-}
-
-static void serve(const struct polled *w)
-{
-    if (w->p->pipes[w->name] < 0)
-        return;
-    if (w->name == PIPE_IN)
-        feed(w->p);
-    else if (w->name == PIPE_STATUS)
-        read_status(w->p);
-    else
-        drain(w->p, w->name);
-}
-
-/* One turn of the loop: wait for something, then serve all that is ready. */
-static int turn(int64_t until)
-{
-    size_t room = 1 + PIPE_COUNT * proc_running();
-    struct pollfd *fds = xcalloc(room, sizeof *fds);
-    struct polled *whose = xcalloc(room, sizeof *whose);
-    size_t count = list_pipes(fds, whose, room);
-    int ready = poll(fds, count, poll_ms(proc_now_ns(), until));
-    int status = ready < 0 && errno != EINTR ? err_set(ERR_IO, "poll:") : 0;
-    char drop[64];
-    while (ready > 0 && fds[0].revents && read(signal_pipe[0], drop, sizeof drop) > 0)
-        continue;
-    for (size_t i = 1; ready > 0 && i < count; i++) {
-        if (fds[i].revents)
-            serve(&whose[i]);
-    }
-    free(fds);
-    free(whose);
-    return status;
-}
-
-static struct proc *find_ended(void)
-{
-    for (struct proc *p = running; p; p = p->next) {
-        reap(p);
-        if (p->reaped)
-            return p;
-    }
-    return NULL;
-}
-
-/* Ctrl-C: no child outlives it. */
-static int stop_all(void)
-{
-    for (struct proc *p = running; p; p = p->next)
-        kill_group(p, PROC_CANCELLED);
-    int status = 0;
-    while (running && status == 0) {
-        struct proc *ended = find_ended();
-        if (ended) {
-            struct proc_result result;
-            finish(ended, &result);
-            proc_result_release(&result);
-            continue;
-        }
-        int64_t now = proc_now_ns();
-        for (struct proc *p = running; p; p = p->next)
-            watch_limits(p, now);
-        status = turn(INT64_MAX);
-    }
-    return err_set(ERR_INTERRUPTED, "interrupted");
-}
-
-int proc_wait_any(struct proc **ended, struct proc_result *result, int64_t timeout_ns)
-{
-    int64_t until = timeout_ns < 0 ? INT64_MAX : proc_now_ns() + timeout_ns;
-    *ended = NULL;
-    for (;;) {
-        if (interrupted)
-            return stop_all();
-        struct proc *p = find_ended();
-        if (p) {
-            *ended = p;
-            finish(p, result);
-            return 0;
-        }
-        int64_t now = proc_now_ns();
-        if (!running || now >= until)
-            return 0;
-        for (p = running; p; p = p->next)
-            watch_limits(p, now);
-        int status = turn(until);
-        if (status < 0)
-            return status;
-    }
-}
-
-int proc_run(struct proc_result *out, const struct proc_spec *spec)
-{
-    struct proc *p, *ended = NULL;
-    *out = (struct proc_result){0};
-    buf_init(&out->out, 1);
-    buf_init(&out->err, 1);
-    buf_init(&out->channel, 1);
-    if (running)
-        bug("proc_run while other children run");
-    int status = proc_start(&p, spec);
-    struct proc_result result;
-    if (status == 0)
-        status = proc_wait_any(&ended, &result, -1);
-    if (status < 0)
-        return status;
-    proc_result_release(out);
-    *out = result;
-    return 0;
-}
-
-static const char *signal_word(int number)
+static void describe_signal(char *text, size_t size, int number)
 {
     const char *name = sigabbrev_np(number);
-    return name ? name : "?";
+    if (name)
+        snprintf(text, size, "killed by SIG%s", name);
+    else
+        snprintf(text, size, "killed by signal %d", number);
+}
+
+static void describe_start(char *text, size_t size, const struct proc_result *r, const char *program)
+{
+    bool exec = strcmp(r->failed_call, call_names[CALL_EXEC]) == 0;
+    snprintf(text, size, "cannot start %s: %s%s%s", program, exec ? "" : r->failed_call, exec ? "" : ": ", strerror(r->code));
 }
 
 const char *proc_describe(char *text, size_t size, const struct proc_result *r, const char *program)
 {
-    double seconds = (double)r->wall_ns / 1e9;
     switch (r->end) {
     case PROC_EXITED:
-        snprintf(text, size, "%s: exit %d", program, r->code);
+        snprintf(text, size, "exit %d", r->code);
         break;
     case PROC_SIGNALED:
-        snprintf(text, size, "%s: killed by SIG%s", program, signal_word(r->code));
+        describe_signal(text, size, r->code);
         break;
     case PROC_TIMED_OUT:
-        snprintf(text, size, "%s: timed out after %.1f s", program, seconds);
+        snprintf(text, size, "timed out after %.1f s", (double)r->wall_ns / 1e9);
         break;
     case PROC_OVER_MEMORY:
-        snprintf(text, size, "%s: went over its memory limit with %lld MiB", program, (long long)(r->peak_bytes >> 20));
+        snprintf(text, size, "killed at its memory limit (peak %.0f MiB)", (double)r->peak_bytes / (1 << 20));
         break;
     case PROC_OVER_OUTPUT:
-        snprintf(text, size, "%s: printed more than its limit", program);
+        snprintf(text, size, "killed at its output limit");
         break;
     case PROC_NOT_STARTED:
-        snprintf(text, size, "cannot start %s: %s: %s", program, r->failed_call, strerror(r->code));
+        describe_start(text, size, r, program);
         break;
     case PROC_CANCELLED:
-        snprintf(text, size, "%s: cancelled", program);
+        snprintf(text, size, "cancelled");
         break;
     }
     return text;
 }
 
+static bool is_program(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
 bool proc_have_program(const char *name)
 {
-    if (strchr(name, '/'))
-        return access(name, X_OK) == 0;
-    struct arena a = {0};
-    const char *path = getenv("PATH");
-    char *rest = arena_strdup(&a, path ? path : "");
-    bool found = false;
-    for (char *folder; !found && (folder = strsep(&rest, ":"));)
-        found = access(fs_join(&a, *folder ? folder : ".", name), X_OK) == 0;
-    arena_release(&a);
-    return found;
+    const char *folder = getenv("PATH");
+    if (strchr(name, '/') || !folder)
+        return is_program(name);
+    for (;; folder++) {
+        int length = (int)strcspn(folder, ":");
+        char path[4096];
+        snprintf(path, sizeof path, "%.*s/%s", length > 0 ? length : 1, length > 0 ? folder : ".", name);
+        if (is_program(path))
+            return true;
+        folder += length;
+        if (*folder == '\0')
+            return false;
+    }
 }
 
 int proc_cpu_count(void)
 {
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+    return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }

@@ -1,10 +1,13 @@
 /* proc: children, their limits, and the one poll loop.
  *
- * The parent has one thread. Each child is the leader of its own process group, inherits no descriptor but 0-2 (and
- * 3 when a channel is asked for), and is killed with its whole group: TERM, a grace of two seconds, KILL. A failed
+ * The parent has one thread. Each child is the leader of its own session and process group, inherits no descriptor but
+ * 0-2 (and 3 when a channel is asked for), and is killed with its whole group: TERM, a grace of two seconds, KILL. A failed
  * exec comes back over a close-on-exec pipe as NOT_STARTED with the call's name and errno; it is never an exit code.
- * SIGINT and SIGTERM of ours are caught by proc_loop: all children are killed first, proc_interrupted() turns true,
- * and proc_wait and proc_run return ERR_INTERRUPTED.
+ * A child has ended when its leader has: what is left of the group then is killed at once, and pipes that a process outside
+ * the group still holds are not waited for.
+ * SIGINT and SIGTERM of ours are caught by the loop: all children are killed first (a second signal ends their grace),
+ * proc_interrupted() turns true, and proc_start, proc_run and proc_wait_any return ERR_INTERRUPTED from then on. When we are
+ * killed ourselves by KILL, the kernel kills each leader.
  * Memory is watched (resident set of the whole group from /proc, ten times a second), not limited by RLIMIT_AS, which breaks
  * sanitizers and GPU runtimes (facts/probes.md).
  */
@@ -51,7 +54,8 @@ struct proc_result {
     int code;
     const char *failed_call; /* static text, for NOT_STARTED */
     int64_t wall_ns, user_ns, system_ns;
-    int64_t peak_bytes; /* of the group's resident memory as watched, or ru_maxrss if larger */
+    int64_t peak_bytes; /* of the group's resident memory as watched (only with a limit), or ru_maxrss if larger; Linux counts
+                         * in the latter our own size at the fork */
     struct buf out, err, channel;
 };
 
@@ -67,9 +71,13 @@ int proc_run(struct proc_result *out, const struct proc_spec *spec) MUST_USE;
 struct proc;
 int proc_start(struct proc **out, const struct proc_spec *spec) MUST_USE;
 /* Wait until any started child ends or `timeout_ns` has passed (negative: for ever). *ended is NULL on time-out. Its result is moved
- * to `result` and the ticket is gone. The order of ends is the order in which they are noticed. */
+ * to `result` and the ticket is gone. The order of ends is the order in which they are noticed. After an error nothing is moved and
+ * all tickets stay valid: cancel them or leave. It is a bug to wait for ever when nothing was started. */
 int proc_wait_any(struct proc **ended, struct proc_result *result, int64_t timeout_ns) MUST_USE;
+/* Kill it, without waiting: it ends as CANCELLED and is to be waited for like any other. Whatever still runs when we exit is
+ * killed then. */
 void proc_cancel(struct proc *p);
+/* Tickets that are not gone yet. */
 size_t proc_running(void);
 
 /* True once SIGINT or SIGTERM was seen. proc_catch_signals installs the handlers (main does, once). */
