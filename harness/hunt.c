@@ -217,7 +217,7 @@ static int code_at(const char **code, struct chase *c, const struct artifact *ar
 static int ask_speed(struct answer *out, struct chase *c, struct quarry *q, size_t commit)
 {
     const struct artifact *here = &c->sites[commit].artifact;
-    const char *code;
+    const char *code = "";
     *out = (struct answer){.answer = BISECT_GOOD, .error_probability = -1};
     if (commit == 0) {
         out->detail = "the build that the others are measured against";

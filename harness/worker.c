@@ -86,7 +86,7 @@ static void conclude(struct work *w, enum outcome outcome, const char *detail)
 static int do_compile(struct work *w)
 {
     struct driver_request request = {0};
-    const char *name, *problem, *pads, *path;
+    const char *name = NULL, *problem = NULL, *pads = NULL, *path = NULL;
     int status = want(&name, w, "driver");
     if (status == 0)
         status = want(&request.library, w, "library");
@@ -142,7 +142,7 @@ struct device_problem {
 
 static int open_device(struct work *w)
 {
-    const char *provider, *path;
+    const char *provider = NULL, *path = NULL;
     int64_t device;
     int status = want(&provider, w, "hip");
     if (status == 0)
@@ -395,7 +395,7 @@ static int run_once(int64_t *execute_ns, struct device_problem *d, struct work *
 
 static int do_execute(struct work *w)
 {
-    const char *data, *word;
+    const char *data = NULL, *word = NULL;
     int64_t seed;
     enum accumulator accumulator;
     int status = want(&data, w, "data");
@@ -507,7 +507,7 @@ static int do_time(struct work *w)
 
 static int do_facts(struct work *w)
 {
-    const char *provider;
+    const char *provider = NULL;
     int64_t device;
     struct gpu_facts facts;
     int status = want(&provider, w, "hip");
@@ -535,7 +535,7 @@ static int dispatch(struct work *w)
         const char *task;
         int (*run)(struct work *w);
     } tasks[] = {{"compile", do_compile}, {"execute", do_execute}, {"time", do_time}, {"facts", do_facts}};
-    const char *task;
+    const char *task = NULL;
     int status = want(&task, w, "task");
     if (status < 0)
         return status;

@@ -70,7 +70,7 @@ int workspace_open(struct workspace **out, const char *where, bool writer)
 {
     CLEANUP(workspace_close_ptr) struct workspace *w = xcalloc(1, sizeof *w);
     w->lock = -1;
-    char *folder;
+    char *folder = NULL;
     int status = find_folder(&folder, &w->arena, where);
     if (status < 0)
         return status;
