@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The entry points that every provider must have. The type of each is that of its declaration in HIP's header. */
+/* The entry points that every provider must have. The type of each is that of its declaration in
+ * HIP's header. */
 #define ENTRY_POINTS(X)                                                                            \
     X(hipInit)                                                                                     \
     X(hipGetErrorName)                                                                             \
@@ -45,14 +46,21 @@ struct hip {
 #define MEMBER(name) __typeof__(name) *name;
     ENTRY_POINTS(MEMBER)
 #undef MEMBER
-    /* Of the two layouts of hipDeviceProp_t. At least one must be there; the caller's struct is opaque bytes. */
+    /* Of the two layouts of hipDeviceProp_t. At least one must be there; the caller's struct is
+     * opaque bytes. */
     hipError_t (*properties_r0600)(void *properties, int device);
     hipError_t (*properties_r0000)(void *properties, int device);
 };
 
-/* Where the arch name stands in the two layouts, from the field order of HIP's public header (5.2; 6.0, which LLVM's profile runtime
- * reads at the same place). The header at hand is checked. The struct is 792 or 1472 bytes: the room allows for growth. */
-enum { R0000_ARCH_OFFSET = 396, R0600_ARCH_OFFSET = 1160, ARCH_BYTES = 256, PROPERTIES_ROOM = 8192 };
+/* Where the arch name stands in the two layouts, from the field order of HIP's public header
+ * (5.2; 6.0, which LLVM's profile runtime reads at the same place). The header at hand is checked.
+ * The struct is 792 or 1472 bytes: the room allows for growth. */
+enum {
+    R0000_ARCH_OFFSET = 396,
+    R0600_ARCH_OFFSET = 1160,
+    ARCH_BYTES = 256,
+    PROPERTIES_ROOM = 8192
+};
 _Static_assert(offsetof(hipDeviceProp_t, gcnArchName) ==
                    (HIP_VERSION_MAJOR < 6 ? (int)R0000_ARCH_OFFSET : (int)R0600_ARCH_OFFSET),
                "the arch name moved within hipDeviceProp_t");
@@ -61,7 +69,7 @@ struct gpu {
     void *library;
     struct hip hip;
     int index;
-    hipStream_t stream; /* all work goes through it, so its order never depends on HIP's default stream */
+    hipStream_t stream; /* takes all work, so that order never depends on HIP's default stream */
 };
 
 static const char *failed_call = "";
@@ -94,9 +102,16 @@ static int check(const struct gpu *g, const char *call, hipError_t code)
 
 #define HIP_CPU_FILE "libassay-hip-cpu.so"
 
-/* Where our own provider lies, from the folder of the executable: installed beside it, in a build tree, under a prefix. */
+/* Where our own provider lies, from the folder of the executable: installed beside it, in a build
+ * tree, under a prefix. */
 static const char *const hip_cpu_folders[] = {
-    "", "/src/hip-cpu", "/../src/hip-cpu", "/../../src/hip-cpu", "/../lib/assay", "/../lib64/assay", "/../lib/x86_64-linux-gnu/assay",
+    "",
+    "/src/hip-cpu",
+    "/../src/hip-cpu",
+    "/../../src/hip-cpu",
+    "/../lib/assay",
+    "/../lib64/assay",
+    "/../lib/x86_64-linux-gnu/assay",
 };
 
 static int executable_folder(char out[PATH_MAX])
@@ -143,8 +158,10 @@ static int load_table(struct gpu *g, const char *provider)
         return err_set(ERR_NOTFOUND, "%s lacks the entry point %s", provider, #name);
     ENTRY_POINTS(LOAD)
 #undef LOAD
-    g->hip.properties_r0600 = (hipError_t(*)(void *, int))dlsym(g->library, "hipGetDevicePropertiesR0600");
-    g->hip.properties_r0000 = (hipError_t(*)(void *, int))dlsym(g->library, "hipGetDeviceProperties");
+    g->hip.properties_r0600 =
+        (hipError_t(*)(void *, int))dlsym(g->library, "hipGetDevicePropertiesR0600");
+    g->hip.properties_r0000 =
+        (hipError_t(*)(void *, int))dlsym(g->library, "hipGetDeviceProperties");
     if (!g->hip.properties_r0600 && !g->hip.properties_r0000)
         return err_set(ERR_NOTFOUND, "%s lacks the entry point hipGetDeviceProperties", provider);
     return 0;
@@ -167,7 +184,8 @@ static int open_library(struct gpu *g, const char *provider)
     return load_table(g, provider);
 }
 
-/* A machine without a GPU is told by an error, not by a count of 0: AMD's runtime gives 100 or 101. */
+/* A machine without a GPU is told by an error, not by a count of 0: AMD's runtime gives 100 or 101.
+ */
 static bool says_no_device(void)
 {
     return failed_code == hipErrorNoDevice || failed_code == hipErrorInvalidDevice;
@@ -184,7 +202,8 @@ static int take_device(struct gpu *g, const char *provider)
     if (status < 0)
         return status;
     if (g->index < 0 || g->index >= count)
-        return err_set(ERR_NOTFOUND, "%s has %d device(s), none with index %d", provider, count, g->index);
+        return err_set(ERR_NOTFOUND, "%s has %d device(s), none with index %d", provider, count,
+                       g->index);
     status = CALL(g, hipSetDevice, g->index);
     return status < 0 ? status : CALL(g, hipStreamCreate, &g->stream);
 }
@@ -222,9 +241,10 @@ static int read_arch(char *out, size_t size, struct gpu *g)
 {
     _Alignas(16) char properties[PROPERTIES_ROOM] = {0};
     bool is_new = g->hip.properties_r0600 != NULL;
-    int status = is_new
-        ? check(g, "hipGetDevicePropertiesR0600", g->hip.properties_r0600(properties, g->index))
-        : check(g, "hipGetDeviceProperties", g->hip.properties_r0000(properties, g->index));
+    int status =
+        is_new
+            ? check(g, "hipGetDevicePropertiesR0600", g->hip.properties_r0600(properties, g->index))
+            : check(g, "hipGetDeviceProperties", g->hip.properties_r0000(properties, g->index));
     const char *arch = properties + (is_new ? R0600_ARCH_OFFSET : R0000_ARCH_OFFSET);
     if (status == 0)
         snprintf(out, size, "%.*s", (int)strnlen(arch, ARCH_BYTES), arch);
@@ -245,7 +265,8 @@ int gpu_facts(struct gpu_facts *out, struct gpu *g)
         (status = CALL(g, hipDeviceGetName, out->name, (int)sizeof out->name, g->index)) < 0 ||
         (status = CALL(g, hipRuntimeGetVersion, &out->runtime_version)) < 0 ||
         (status = CALL(g, hipDriverGetVersion, &out->driver_version)) < 0 ||
-        (status = read_attribute(&out->compute_units, g, hipDeviceAttributeMultiprocessorCount)) < 0 ||
+        (status = read_attribute(&out->compute_units, g, hipDeviceAttributeMultiprocessorCount)) <
+            0 ||
         (status = read_attribute(&out->clock_khz, g, hipDeviceAttributeClockRate)) < 0 ||
         (status = CALL(g, hipDeviceTotalMem, &memory_bytes, g->index)) < 0)
         return status;
@@ -265,8 +286,10 @@ int gpu_free(struct gpu *g, void *pointer)
     return pointer ? CALL(g, hipFree, pointer) : 0;
 }
 
-/* Copies are queued behind what the stream holds and waited for, so an error of an earlier launch may come out here. */
-static int copy_and_wait(struct gpu *g, void *to, const void *from, size_t bytes, hipMemcpyKind kind)
+/* Copies are queued behind what the stream holds and waited for, so an error of an earlier launch
+ * may come out here. */
+static int copy_and_wait(struct gpu *g, void *to, const void *from, size_t bytes,
+                         hipMemcpyKind kind)
 {
     int status = CALL(g, hipMemcpyAsync, to, from, bytes, kind, g->stream);
     return status < 0 ? status : gpu_synchronize(g);
@@ -299,17 +322,18 @@ int gpu_module_unload(struct gpu *g, struct gpu_module *m)
     return CALL(g, hipModuleUnload, (hipModule_t)m);
 }
 
-int gpu_module_kernel(struct gpu_kernel **out, struct gpu *g, struct gpu_module *m, const char *name)
+int gpu_module_kernel(struct gpu_kernel **out, struct gpu *g, struct gpu_module *m,
+                      const char *name)
 {
     int status = CALL(g, hipModuleGetFunction, (hipFunction_t *)out, (hipModule_t)m, name);
     return status < 0 ? err_wrap("kernel %s", name) : 0;
 }
 
-int gpu_launch(struct gpu *g, struct gpu_kernel *k, struct gpu_dims grid, struct gpu_dims block, uint32_t shared_bytes,
-               void **params)
+int gpu_launch(struct gpu *g, struct gpu_kernel *k, struct gpu_dims grid, struct gpu_dims block,
+               uint32_t shared_bytes, void **params)
 {
-    return CALL(g, hipModuleLaunchKernel, (hipFunction_t)k, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes,
-                g->stream, params, NULL);
+    return CALL(g, hipModuleLaunchKernel, (hipFunction_t)k, grid.x, grid.y, grid.z, block.x,
+                block.y, block.z, shared_bytes, g->stream, params, NULL);
 }
 
 int gpu_synchronize(struct gpu *g)
@@ -334,7 +358,8 @@ int gpu_event_record(struct gpu *g, struct gpu_event *e)
     return CALL(g, hipEventRecord, (hipEvent_t)e, g->stream);
 }
 
-int gpu_event_elapsed(int64_t *out_ns, struct gpu *g, struct gpu_event *start, struct gpu_event *stop)
+int gpu_event_elapsed(int64_t *out_ns, struct gpu *g, struct gpu_event *start,
+                      struct gpu_event *stop)
 {
     float ms = 0;
     int status = CALL(g, hipEventSynchronize, (hipEvent_t)stop);

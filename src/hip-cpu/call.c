@@ -18,7 +18,8 @@ hipError_t call_end(hipError_t result)
     return result;
 }
 
-/* The plan is read by the first call and by every hipInit, and asked before the device: a call that is to fail does nothing. */
+/* The plan is read by the first call and by every hipInit, and asked before the device: a call that
+ * is to fail does nothing. */
 hipError_t call_begin(const char *name)
 {
     static bool plan_is_read;
@@ -44,7 +45,8 @@ void complain(const char *format, ...)
     va_end(args);
 }
 
-/* The two questions about errors are no calls: they are not counted by the fault plan and never fail. */
+/* The two questions about errors are no calls: they are not counted by the fault plan and never
+ * fail. */
 hipError_t hipGetLastError(void)
 {
     hipError_t error = last_error;
@@ -75,7 +77,8 @@ static const struct error_text error_texts[] = {
     {hipErrorNoBinaryForGpu, "hipErrorNoBinaryForGpu", "code object is for another device"},
     {hipErrorSharedObjectSymbolNotFound, "hipErrorSharedObjectSymbolNotFound",
      "code object has an undefined symbol"},
-    {hipErrorSharedObjectInitFailed, "hipErrorSharedObjectInitFailed", "code object cannot be loaded"},
+    {hipErrorSharedObjectInitFailed, "hipErrorSharedObjectInitFailed",
+     "code object cannot be loaded"},
     {hipErrorOperatingSystem, "hipErrorOperatingSystem", "the operating system refused"},
     {hipErrorInvalidHandle, "hipErrorInvalidHandle", "handle is not alive"},
     {hipErrorNotFound, "hipErrorNotFound", "no such name"},

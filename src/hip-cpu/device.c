@@ -6,13 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Goes up when the way in which kernels run changes, so that old timings are not compared with new ones. */
+/* Goes up when the way in which kernels run changes, so that old timings are not compared with new
+ * ones. */
 enum { PROVIDER_VERSION = 1 };
 
 static struct device device;
 static bool is_ready;
 
-/* The levels of the x86-64 psABI, best first. A level is named, never "native": a code object's arch must mean the same elsewhere. */
+/* The levels of the x86-64 psABI, best first. A level is named, never "native": a code object's
+ * arch must mean the same elsewhere. */
 static const char *const levels[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2"};
 
 static bool cpu_runs(const char *level)
@@ -62,7 +64,8 @@ static void read_cpuinfo(char *out, size_t size, const char *key)
     fclose(file);
 }
 
-/* The rated clock where the kernel knows it, else the one that the CPU shows now, as virtual machines do. */
+/* The rated clock where the kernel knows it, else the one that the CPU shows now, as virtual
+ * machines do. */
 static int read_clock_khz(void)
 {
     int khz = 0;
@@ -84,7 +87,8 @@ hipError_t device_reset(void)
 {
     is_ready = false;
     memset(&device, 0, sizeof device);
-    uint64_t installed = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), threads;
+    uint64_t installed = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+             threads;
     if (!knob_number(&device.memory_bytes, "ASSAY_HIP_CPU_MEMORY", installed, 1, UINT64_MAX) ||
         !knob_number(&threads, "ASSAY_HIP_CPU_THREADS", 1, 1, MAX_THREADS))
         return hipErrorInvalidValue;
@@ -193,7 +197,8 @@ static hipError_t give_attribute(int *out, hipDeviceAttribute_t attribute, int i
         return give_int(out, device.threads);
     case hipDeviceAttributeClockRate:
         return give_int(out, device.clock_khz);
-    case hipDeviceAttributeWarpSize: /* work-items are loops inside the kernel: none run in lockstep */
+    case hipDeviceAttributeWarpSize: /* work-items are loops inside the kernel: none run in lockstep
+                                      */
     case hipDeviceAttributeIntegrated:
         return give_int(out, 1);
     case hipDeviceAttributeMaxThreadsPerBlock:

@@ -78,7 +78,8 @@ static hipError_t elapsed(float *out_ms, hipEvent_t start, hipEvent_t stop)
 {
     if (!out_ms)
         return hipErrorInvalidValue;
-    if (!event_is_alive(start) || !event_is_alive(stop) || !start->is_recorded || !stop->is_recorded)
+    if (!event_is_alive(start) || !event_is_alive(stop) || !start->is_recorded ||
+        !stop->is_recorded)
         return hipErrorInvalidHandle;
     *out_ms = (float)((double)(stop->at_ns - start->at_ns) / 1e6);
     return hipSuccess;

@@ -1,4 +1,5 @@
-/* The plan is one text: "N", "N+", "name:N" or "name:N+". N counts calls from 1: all of them, or those of one entry point. */
+/* The plan is one text: "N", "N+", "name:N" or "name:N+". N counts calls from 1: all of them, or
+ * those of one entry point. */
 #include "src/hip-cpu/provider.h"
 
 #include <stdlib.h>

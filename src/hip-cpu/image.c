@@ -24,8 +24,9 @@ static bool extend(struct image *im, uint64_t offset, uint64_t length)
     return true;
 }
 
-/* The image is read only by the kernel, which answers EFAULT where we would die of a truncated one. The bare system call goes past
- * the sanitizers' wrapper: they know the size of the caller's buffer, we do not and must guess. */
+/* The image is read only by the kernel, which answers EFAULT where we would die of a truncated one.
+ * The bare system call goes past the sanitizers' wrapper: they know the size of the caller's
+ * buffer, we do not and must guess. */
 static bool copy_range(struct image *im, uint64_t offset, uint64_t length)
 {
     if (!extend(im, offset, length))
@@ -42,7 +43,8 @@ static bool copy_range(struct image *im, uint64_t offset, uint64_t length)
 
 static bool fetch(void *out, struct image *im, uint64_t offset, size_t length)
 {
-    return copy_range(im, offset, length) && pread(im->fd, out, length, (off_t)offset) == (ssize_t)length;
+    return copy_range(im, offset, length) &&
+           pread(im->fd, out, length, (off_t)offset) == (ssize_t)length;
 }
 
 static hipError_t refuse(hipError_t code, const char *reason)
@@ -55,7 +57,8 @@ static hipError_t check_header(const Elf64_Ehdr *e)
 {
     if (memcmp(e->e_ident, ELFMAG, SELFMAG) != 0)
         return refuse(hipErrorInvalidImage, "it is not an ELF file");
-    if (e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_ident[EI_DATA] != ELFDATA2LSB || e->e_machine != EM_X86_64)
+    if (e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_ident[EI_DATA] != ELFDATA2LSB ||
+        e->e_machine != EM_X86_64)
         return refuse(hipErrorNoBinaryForGpu, "it is not for x86-64");
     if (e->e_type != ET_DYN)
         return refuse(hipErrorInvalidImage, "it is not a shared object");
@@ -83,7 +86,8 @@ static bool read_segments(struct image *im, const Elf64_Ehdr *e)
     return has_code && has_dynamic;
 }
 
-/* Linkers put the section headers last, so they show a truncated image: section 0 is always empty, and the names are strings. */
+/* Linkers put the section headers last, so they show a truncated image: section 0 is always empty,
+ * and the names are strings. */
 static bool read_sections(struct image *im, const Elf64_Ehdr *e)
 {
     for (unsigned i = 0; i < e->e_shnum; i++) {

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-bool knob_number(uint64_t *out, const char *name, uint64_t fallback, uint64_t lowest, uint64_t highest)
+bool knob_number(uint64_t *out, const char *name, uint64_t fallback, uint64_t lowest,
+                 uint64_t highest)
 {
     *out = fallback;
     const char *text = getenv(name);

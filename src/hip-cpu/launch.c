@@ -12,7 +12,8 @@ struct launch {
     atomic_uint_fast64_t next;
 };
 
-/* Take workgroups, x fastest, until none is left. Kernels run in the default floating-point environment and cannot spoil ours. */
+/* Take workgroups, x fastest, until none is left. Kernels run in the default floating-point
+ * environment and cannot spoil ours. */
 static void *run_workgroups(void *context)
 {
     struct launch *l = context;
@@ -32,7 +33,8 @@ static void *run_workgroups(void *context)
     return NULL;
 }
 
-/* Threads live for one launch (tens of microseconds each): no pool can be left behind by a fork. Where fewer start, those do it all. */
+/* Threads live for one launch (tens of microseconds each): no pool can be left behind by a fork.
+ * Where fewer start, those do it all. */
 static void run_on_threads(struct launch *l, int threads)
 {
     pthread_t others[MAX_THREADS];
@@ -55,10 +57,11 @@ static bool count_workgroups(uint64_t *out, dim3 grid, dim3 block)
            !__builtin_mul_overflow((uint64_t)grid.x * grid.y, (uint64_t)grid.z, out) && *out > 0;
 }
 
-static hipError_t launch(hipFunction_t function, dim3 grid, dim3 block, unsigned shared_bytes, hipStream_t stream,
-                         void **params, void **extra)
+static hipError_t launch(hipFunction_t function, dim3 grid, dim3 block, unsigned shared_bytes,
+                         hipStream_t stream, void **params, void **extra)
 {
-    struct launch l = {.run = module_kernel(function), .params = params, .grid_x = grid.x, .grid_y = grid.y};
+    struct launch l = {
+        .run = module_kernel(function), .params = params, .grid_x = grid.x, .grid_y = grid.y};
     if (!l.run || !stream_is_alive(stream))
         return hipErrorInvalidHandle;
     if (extra)
@@ -71,10 +74,12 @@ static hipError_t launch(hipFunction_t function, dim3 grid, dim3 block, unsigned
     return hipSuccess;
 }
 
-hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                                 hipStream_t stream, void **params, void **extra)
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
+                                 unsigned grid_z, unsigned block_x, unsigned block_y,
+                                 unsigned block_z, unsigned shared_bytes, hipStream_t stream,
+                                 void **params, void **extra)
 {
-    dim3 grid = {.x = grid_x, .y = grid_y, .z = grid_z}, block = {.x = block_x, .y = block_y, .z = block_z};
+    dim3 grid = {.x = grid_x, .y = grid_y, .z = grid_z},
+         block = {.x = block_x, .y = block_y, .z = block_z};
     return HIP_CALL(launch(function, grid, block, shared_bytes, stream, params, extra));
 }

@@ -3,8 +3,9 @@
  *     | no access | unused ... | allocation, rounded up to 64 | no access |
  *     base        page         start                          end
  *
- * A kernel that runs past the end dies at the first byte beyond the rounding; one that runs below the start dies within a page.
- * 64 bytes are the widest vector, so every allocation is aligned for any of them. */
+ * A kernel that runs past the end dies at the first byte beyond the rounding; one that runs below
+ * the start dies within a page. 64 bytes are the widest vector, so every allocation is aligned for
+ * any of them. */
 #include "src/hip-cpu/provider.h"
 
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static bool map_guarded(struct allocation *a)
     size_t rounded = (a->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     size_t inner = (rounded + page - 1) / page * page;
     a->mapped_bytes = inner + 2 * page;
-    void *base = mmap(NULL, a->mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *base =
+        mmap(NULL, a->mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return false;
     a->base = base;
@@ -48,7 +50,8 @@ static hipError_t allocate(void **out, size_t bytes)
     *out = NULL;
     if (bytes == 0)
         return hipSuccess;
-    /* The limit is at most what the machine has, so that the rounding up in map_guarded cannot overflow. */
+    /* The limit is at most what the machine has, so that the rounding up in map_guarded cannot
+     * overflow. */
     uint64_t limit = device_get()->memory_bytes;
     if (used_bytes > limit || bytes > limit - used_bytes || bytes > SIZE_MAX / 2)
         return hipErrorOutOfMemory;
@@ -94,7 +97,8 @@ hipError_t hipFree(void *pointer)
     return HIP_CALL(release(pointer));
 }
 
-/* Where a range of bytes lies: in one allocation, outside all mappings, or half in one or on its guard pages. */
+/* Where a range of bytes lies: in one allocation, outside all mappings, or half in one or on its
+ * guard pages. */
 enum place { ON_DEVICE, ON_HOST, ASTRAY };
 
 static enum place place_of(const void *pointer, size_t bytes)
@@ -110,7 +114,8 @@ static enum place place_of(const void *pointer, size_t bytes)
     return ON_HOST;
 }
 
-static hipError_t copy(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream)
+static hipError_t copy(void *to, const void *from, size_t bytes, hipMemcpyKind kind,
+                       hipStream_t stream)
 {
     if (!stream_is_alive(stream))
         return hipErrorInvalidHandle;
@@ -136,7 +141,8 @@ hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kin
     return HIP_CALL(copy(to, from, bytes, kind, NULL));
 }
 
-hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream)
+hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind,
+                          hipStream_t stream)
 {
     return HIP_CALL(copy(to, from, bytes, kind, stream));
 }

@@ -28,8 +28,9 @@ static void path_of(char out[32], int fd)
     snprintf(out, 32, "/proc/self/fd/%d", fd);
 }
 
-/* The loader knows libraries by path: one that is still loaded under this path would be taken for ours. That cannot be a module of ours,
- * whose descriptor is open, but one that refuses to be unloaded (NODELETE, unique symbols). Then another number is taken. */
+/* The loader knows libraries by path: one that is still loaded under this path would be taken for
+ * ours. That cannot be a module of ours, whose descriptor is open, but one that refuses to be
+ * unloaded (NODELETE, unique symbols). Then another number is taken. */
 static hipError_t take_fresh_path(int *fd)
 {
     for (;;) {
@@ -47,8 +48,9 @@ static hipError_t take_fresh_path(int *fd)
     }
 }
 
-/* RTLD_NOW, since a symbol that is missed later ends the process without a word. The floating-point environment is put back because
- * objects linked with -ffast-math turn denormals off for the whole thread when they are loaded. */
+/* RTLD_NOW, since a symbol that is missed later ends the process without a word. The floating-point
+ * environment is put back because objects linked with -ffast-math turn denormals off for the whole
+ * thread when they are loaded. */
 static hipError_t open_library(struct ihipModule_t *m)
 {
     char path[32];
@@ -119,7 +121,8 @@ hipError_t hipModuleUnload(hipModule_t module)
     return HIP_CALL(unload(module));
 }
 
-/* dlsym also finds the symbols of libraries that the object needs, and data: neither is a kernel. */
+/* dlsym also finds the symbols of libraries that the object needs, and data: neither is a kernel.
+ */
 static kernel_function find_kernel(void *library, const char *name)
 {
     void *address = dlsym(library, name);

@@ -1,8 +1,10 @@
-/* provider: what the files of hip-cpu share. README.md in this folder says what the provider promises.
+/* provider: what the files of hip-cpu share. README.md in this folder says what the provider
+ * promises.
  *
- * Every entry point has one shape: `return HIP_CALL(work(...));`. HIP_CALL brings the device up if need be, asks fault.c whether
- * this call is to fail, and keeps the error for hipGetLastError. The work itself is a static function that knows nothing of this.
- * Threads: HIP calls come from one thread; only kernels run on others (launch.c).
+ * Every entry point has one shape: `return HIP_CALL(work(...));`. HIP_CALL brings the device up if
+ * need be, asks fault.c whether this call is to fail, and keeps the error for hipGetLastError. The
+ * work itself is a static function that knows nothing of this. Threads: HIP calls come from one
+ * thread; only kernels run on others (launch.c).
  */
 #ifndef ASSAY_HIP_CPU_PROVIDER_H
 #define ASSAY_HIP_CPU_PROVIDER_H
@@ -19,16 +21,19 @@
 hipError_t call_begin(const char *name);
 hipError_t call_end(hipError_t result);
 hipError_t call_last(void);
-/* One line on stderr, "hip-cpu: ...": HIP's numbers cannot carry a reason, and the worker's log keeps this one. */
+/* One line on stderr, "hip-cpu: ...": HIP's numbers cannot carry a reason, and the worker's log
+ * keeps this one. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* fault.c: which call fails on request. */
-hipError_t fault_reset(void); /* read ASSAY_HIP_CPU_FAIL and count from 1 again; hipErrorInvalidValue if it makes no sense */
+hipError_t fault_reset(void); /* read ASSAY_HIP_CPU_FAIL and count from 1 again;
+                                 hipErrorInvalidValue if it makes no sense */
 bool fault_strikes(const char *name);
 
-/* knob.c: an environment variable that holds a number; `fallback` where it is unset or empty, false (and a complaint) where it is
- * no number in lowest..highest. */
-bool knob_number(uint64_t *out, const char *name, uint64_t fallback, uint64_t lowest, uint64_t highest);
+/* knob.c: an environment variable that holds a number; `fallback` where it is unset or empty, false
+ * (and a complaint) where it is no number in lowest..highest. */
+bool knob_number(uint64_t *out, const char *name, uint64_t fallback, uint64_t lowest,
+                 uint64_t highest);
 
 /* device.c: the one device. */
 struct device {
@@ -49,7 +54,8 @@ hipError_t device_ready(void);         /* device_reset on the first call only */
 const struct device *device_get(void); /* only after device_ready */
 bool device_exists(int index);
 
-/* image.c: a validated copy of the code object in a memory file. HIP gives no size: it is read from the ELF headers. */
+/* image.c: a validated copy of the code object in a memory file. HIP gives no size: it is read from
+ * the ELF headers. */
 hipError_t image_copy(int *out_fd, const void *image);
 
 /* module.c */

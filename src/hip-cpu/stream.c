@@ -1,4 +1,5 @@
-/* Work is done before the call that queues it returns, so a stream holds nothing and is always idle: all it can be is alive. */
+/* Work is done before the call that queues it returns, so a stream holds nothing and is always
+ * idle: all it can be is alive. */
 #include "src/hip-cpu/provider.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* gpu.c over hip-cpu, and hip-cpu through gpu.c: a real code object, compiled here, is loaded and run. What only HIP's own entry points show
- * (handles that are not alive, `extra`) is asked of the provider directly. */
+/* gpu.c over hip-cpu, and hip-cpu through gpu.c: a real code object, compiled here, is loaded and
+ * run. What only HIP's own entry points show (handles that are not alive, `extra`) is asked of the
+ * provider directly. */
 #include "test.h"
 
 #include "src/gpu.h"
@@ -34,7 +35,8 @@ static const char kernels_source[] =
     "}\n"
     "int not_a_kernel = 7;\n";
 
-/* Calls libm without being linked to it, and spoils the floating-point environment when it is loaded and when it runs. */
+/* Calls libm without being linked to it, and spoils the floating-point environment when it is
+ * loaded and when it runs. */
 static const char math_source[] =
     "#include <stdint.h>\n#include <fenv.h>\n"
     "double fma(double, double, double);\n"
@@ -45,7 +47,8 @@ static const char math_source[] =
     "    __builtin_ia32_ldmxcsr(0xffc0);\n"
     "}\n";
 
-static const char undefined_source[] = "void nowhere(void); void k(void **p, const unsigned *w) { (void)p; (void)w; nowhere(); }\n";
+static const char undefined_source[] =
+    "void nowhere(void); void k(void **p, const unsigned *w) { (void)p; (void)w; nowhere(); }\n";
 
 static char folder[] = "/tmp/assay-test-gpu-XXXXXX";
 static void *kernels, *math_kernels, *undefined_kernels, *relocatable;
@@ -72,7 +75,8 @@ static void *compile(const char *name, const char *source, const char *flags, si
     assert_non_null(file);
     fputs(source, file);
     fclose(file);
-    snprintf(command, sizeof command, "cc -O1 -fPIC %s -o %s/%s.so %s/%s.c", flags, folder, name, folder, name);
+    snprintf(command, sizeof command, "cc -O1 -fPIC %s -o %s/%s.so %s/%s.c", flags, folder, name,
+             folder, name);
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof path, "%s/%s.so", folder, name);
     return read_whole(path, out_bytes);
@@ -122,7 +126,13 @@ static struct gpu *open_cpu(void)
 
 /* ---- a whole session: what a worker does with a job ---- */
 
-enum { GRID_X = 5, GRID_Y = 3, GRID_Z = 2, COUNT = 4 * GRID_X * GRID_Y * GRID_Z, BYTES = COUNT * (int)sizeof(float) };
+enum {
+    GRID_X = 5,
+    GRID_Y = 3,
+    GRID_Z = 2,
+    COUNT = 4 * GRID_X * GRID_Y * GRID_Z,
+    BYTES = COUNT * (int)sizeof(float)
+};
 
 struct session {
     struct gpu *g;
@@ -144,17 +154,19 @@ static int run_session(struct session *s)
         x[i] = (float)(COUNT - i);
     int status;
     if ((status = gpu_open(&s->g, "hip-cpu", 0)) < 0 || (status = gpu_facts(&facts, s->g)) < 0 ||
-        (status = gpu_malloc(&s->x, s->g, BYTES)) < 0 || (status = gpu_malloc(&s->y, s->g, BYTES)) < 0 ||
+        (status = gpu_malloc(&s->x, s->g, BYTES)) < 0 ||
+        (status = gpu_malloc(&s->y, s->g, BYTES)) < 0 ||
         (status = gpu_malloc(&s->grid, s->g, sizeof grid)) < 0 ||
         (status = gpu_copy_in(s->g, s->x, x, BYTES)) < 0 ||
         (status = gpu_copy_in(s->g, s->grid, grid, sizeof grid)) < 0 ||
         (status = gpu_memset(s->g, s->y, 0xff, BYTES)) < 0 ||
         (status = gpu_module_load(&s->module, s->g, kernels)) < 0 ||
         (status = gpu_module_kernel(&kernel, s->g, s->module, "saxpy")) < 0 ||
-        (status = gpu_event_create(&s->start, s->g)) < 0 || (status = gpu_event_create(&s->stop, s->g)) < 0 ||
+        (status = gpu_event_create(&s->start, s->g)) < 0 ||
+        (status = gpu_event_create(&s->stop, s->g)) < 0 ||
         (status = gpu_event_record(s->g, s->start)) < 0 ||
-        (status = gpu_launch(s->g, kernel, (struct gpu_dims){GRID_X, GRID_Y, GRID_Z}, (struct gpu_dims){4, 1, 1}, 0,
-                             params)) < 0 ||
+        (status = gpu_launch(s->g, kernel, (struct gpu_dims){GRID_X, GRID_Y, GRID_Z},
+                             (struct gpu_dims){4, 1, 1}, 0, params)) < 0 ||
         (status = gpu_event_record(s->g, s->stop)) < 0 ||
         (status = gpu_event_elapsed(&s->ns, s->g, s->start, s->stop)) < 0 ||
         (status = gpu_synchronize(s->g)) < 0)
@@ -162,7 +174,8 @@ static int run_session(struct session *s)
     return gpu_copy_out(s->g, s->result, s->y, BYTES);
 }
 
-/* Give one thing back; a refusal is the session's error if it has none yet, and one refused once is given back on the second try. */
+/* Give one thing back; a refusal is the session's error if it has none yet, and one refused once is
+ * given back on the second try. */
 #define GIVE_BACK(status, call)                                                                    \
     do {                                                                                           \
         int first_ = (call);                                                                       \
@@ -256,12 +269,18 @@ static void open__refuses_senseless_knobs(void **state)
 {
     (void)state;
     static const char *const bad[][2] = {
-        {"ASSAY_HIP_CPU_ARCH", "x86-64-v9"},    {"ASSAY_HIP_CPU_ARCH", "native"},
-        {"ASSAY_HIP_CPU_THREADS", "0"},         {"ASSAY_HIP_CPU_THREADS", "1025"},
-        {"ASSAY_HIP_CPU_THREADS", "two"},       {"ASSAY_HIP_CPU_MEMORY", "-1"},
-        {"ASSAY_HIP_CPU_MEMORY", "99999999999999999999999"}, {"ASSAY_HIP_CPU_FAIL", "0"},
-        {"ASSAY_HIP_CPU_FAIL", "hipMalloc"},    {"ASSAY_HIP_CPU_FAIL", ":3"},
-        {"ASSAY_HIP_CPU_FAIL", "hipMalloc:"},   {"ASSAY_HIP_CPU_FAIL", "3++"},
+        {"ASSAY_HIP_CPU_ARCH", "x86-64-v9"},
+        {"ASSAY_HIP_CPU_ARCH", "native"},
+        {"ASSAY_HIP_CPU_THREADS", "0"},
+        {"ASSAY_HIP_CPU_THREADS", "1025"},
+        {"ASSAY_HIP_CPU_THREADS", "two"},
+        {"ASSAY_HIP_CPU_MEMORY", "-1"},
+        {"ASSAY_HIP_CPU_MEMORY", "99999999999999999999999"},
+        {"ASSAY_HIP_CPU_FAIL", "0"},
+        {"ASSAY_HIP_CPU_FAIL", "hipMalloc"},
+        {"ASSAY_HIP_CPU_FAIL", ":3"},
+        {"ASSAY_HIP_CPU_FAIL", "hipMalloc:"},
+        {"ASSAY_HIP_CPU_FAIL", "3++"},
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct gpu *g = NULL;
@@ -276,15 +295,18 @@ static void open__misses_library_entry_and_device(void **state)
 {
     (void)state;
     struct gpu *g = NULL;
-    assert_fails(gpu_open(&g, "libno-such-provider.so.1", 0), ERR_NOTFOUND, "libno-such-provider.so.1");
-    assert_fails(gpu_open(&g, "libm.so.6", 0), ERR_NOTFOUND, "libm.so.6 lacks the entry point hipInit");
+    assert_fails(gpu_open(&g, "libno-such-provider.so.1", 0), ERR_NOTFOUND,
+                 "libno-such-provider.so.1");
+    assert_fails(gpu_open(&g, "libm.so.6", 0), ERR_NOTFOUND,
+                 "libm.so.6 lacks the entry point hipInit");
     assert_fails(gpu_open(&g, "hip-cpu", 1), ERR_NOTFOUND, "none with index 1");
     assert_fails(gpu_open(&g, "hip-cpu", -1), ERR_NOTFOUND, "none with index -1");
     assert_null(g);
     gpu_close(NULL);
 }
 
-/* The real runtime where it is installed: with a device it opens, without one it says so. It stays out of this process. */
+/* The real runtime where it is installed: with a device it opens, without one it says so. It stays
+ * out of this process. */
 static void open__amd_runtime_speaks_clearly(void **state)
 {
     (void)state;
@@ -293,7 +315,8 @@ static void open__amd_runtime_speaks_clearly(void **state)
     if (child == 0) {
         struct gpu *g = NULL;
         int status = gpu_open(&g, "libamdhip64.so.5", 0);
-        bool is_clear = status == 0 || (status == ERR_NOTFOUND && strstr(err_message(), "libamdhip64.so.5")) ||
+        bool is_clear = status == 0 ||
+                        (status == ERR_NOTFOUND && strstr(err_message(), "libamdhip64.so.5")) ||
                         (status == ERR_FOREIGN && strncmp(err_message(), "hip", 3) == 0);
         if (!is_clear)
             fprintf(stderr, "%d: %s\n", status, err_message());
@@ -331,7 +354,8 @@ static void memory__refuses_what_leaves_an_allocation(void **state)
     struct gpu *g = open_cpu();
     char *device = NULL, host[256] = {0};
     assert_ok(gpu_malloc((void **)&device, g, 100));
-    assert_fails(gpu_copy_in(g, device, host, 101), ERR_FOREIGN, "hipMemcpyAsync: hipErrorInvalidValue (1)");
+    assert_fails(gpu_copy_in(g, device, host, 101), ERR_FOREIGN,
+                 "hipMemcpyAsync: hipErrorInvalidValue (1)");
     assert_fails(gpu_copy_in(g, device + 1, host, 100), ERR_FOREIGN, "hipMemcpyAsync");
     assert_fails(gpu_copy_in(g, device - 1, host, 1), ERR_FOREIGN, "hipMemcpyAsync");
     assert_fails(gpu_copy_in(g, device, host, SIZE_MAX), ERR_FOREIGN, "hipMemcpyAsync");
@@ -339,7 +363,8 @@ static void memory__refuses_what_leaves_an_allocation(void **state)
     assert_fails(gpu_copy_in(g, host, host, 1), ERR_FOREIGN, "hipErrorInvalidDevicePointer (17)");
     assert_fails(gpu_memset(g, device + 50, 0, 51), ERR_FOREIGN, "hipMemsetAsync");
     assert_fails(gpu_memset(g, host, 0, 1), ERR_FOREIGN, "hipErrorInvalidDevicePointer");
-    assert_fails(gpu_free(g, device + 64), ERR_FOREIGN, "hipFree: hipErrorInvalidDevicePointer (17)");
+    assert_fails(gpu_free(g, device + 64), ERR_FOREIGN,
+                 "hipFree: hipErrorInvalidDevicePointer (17)");
     assert_fails(gpu_free(g, host), ERR_FOREIGN, "hipFree");
     assert_ok(gpu_free(g, device));
     assert_fails(gpu_free(g, device), ERR_FOREIGN, "hipFree");
@@ -367,7 +392,8 @@ static void memory__is_limited(void **state)
     gpu_close(g);
 }
 
-/* How a child ends in which a kernel writes one byte at this offset of an allocation: its signal, 0 if it lived. */
+/* How a child ends in which a kernel writes one byte at this offset of an allocation: its signal, 0
+ * if it lived. */
 static int signal_of_write_at(int64_t offset, size_t bytes)
 {
     fflush(NULL);
@@ -381,7 +407,8 @@ static int signal_of_write_at(int64_t offset, size_t bytes)
         void *params[] = {&device, &offset};
         struct gpu_dims one = {1, 1, 1};
         _exit(gpu_open(&g, "hip-cpu", 0) < 0 || gpu_malloc(&device, g, bytes) < 0 ||
-              gpu_module_load(&m, g, kernels) < 0 || gpu_module_kernel(&k, g, m, "past_the_end") < 0 ||
+              gpu_module_load(&m, g, kernels) < 0 ||
+              gpu_module_kernel(&k, g, m, "past_the_end") < 0 ||
               gpu_launch(g, k, one, one, 0, params) < 0);
     }
     int status;
@@ -412,10 +439,12 @@ static void module__refuses_bad_images(void **state)
     struct gpu *g = open_cpu();
     struct gpu_module *m = NULL;
     char text[64] = "not a code object";
-    assert_fails(gpu_module_load(&m, g, text), ERR_FOREIGN, "hipModuleLoadData: hipErrorInvalidImage (200)");
+    assert_fails(gpu_module_load(&m, g, text), ERR_FOREIGN,
+                 "hipModuleLoadData: hipErrorInvalidImage (200)");
     assert_fails(gpu_module_load(&m, g, NULL), ERR_FOREIGN, "hipErrorInvalidValue");
     assert_fails(gpu_module_load(&m, g, relocatable), ERR_FOREIGN, "hipErrorInvalidImage");
-    assert_fails(gpu_module_load(&m, g, undefined_kernels), ERR_FOREIGN, "hipErrorSharedObjectSymbolNotFound (302)");
+    assert_fails(gpu_module_load(&m, g, undefined_kernels), ERR_FOREIGN,
+                 "hipErrorSharedObjectSymbolNotFound (302)");
     assert_null(m);
     gpu_close(g);
 }
@@ -496,11 +525,13 @@ static void module__knows_its_kernels_only(void **state)
     struct gpu_module *m = NULL;
     struct gpu_kernel *k = NULL;
     assert_ok(gpu_module_load(&m, g, kernels));
-    assert_fails(gpu_module_kernel(&k, g, m, "no_such"), ERR_FOREIGN, "no_such: hipModuleGetFunction: hipErrorNotFound (500)");
+    assert_fails(gpu_module_kernel(&k, g, m, "no_such"), ERR_FOREIGN,
+                 "no_such: hipModuleGetFunction: hipErrorNotFound (500)");
     assert_fails(gpu_module_kernel(&k, g, m, "not_a_kernel"), ERR_FOREIGN, "hipErrorNotFound");
     assert_null(k);
     assert_ok(gpu_module_unload(g, m));
-    assert_fails(gpu_module_unload(g, m), ERR_FOREIGN, "hipModuleUnload: hipErrorInvalidHandle (400)");
+    assert_fails(gpu_module_unload(g, m), ERR_FOREIGN,
+                 "hipModuleUnload: hipErrorInvalidHandle (400)");
     /* What a linked library exports is no kernel of the object. */
     size_t bytes;
     void *linked = compile("linked", kernels_source, "-shared -Wl,--no-as-needed -lm", &bytes);
@@ -512,7 +543,8 @@ static void module__knows_its_kernels_only(void **state)
     gpu_close(g);
 }
 
-/* Two objects with the same names and different code: the loader must not take one for the other, at once or in turn. */
+/* Two objects with the same names and different code: the loader must not take one for the other,
+ * at once or in turn. */
 static void module__keeps_twins_apart(void **state)
 {
     (void)state;
@@ -528,7 +560,8 @@ static void module__keeps_twins_apart(void **state)
     void *images[3], *device = NULL;
     size_t bytes;
     for (int i = 0; i < 3; i++)
-        images[i] = compile("twin", sources[i], i == 2 ? "-shared -Wl,-z,nodelete" : "-shared", &bytes);
+        images[i] =
+            compile("twin", sources[i], i == 2 ? "-shared -Wl,-z,nodelete" : "-shared", &bytes);
     assert_ok(gpu_malloc(&device, g, sizeof(int)));
     static const int order[] = {0, 1, 2, 0, 1, 2, 1};
     for (size_t i = 0; i < COUNT_OF(order); i++) {
@@ -591,13 +624,18 @@ static void launch__checks_its_arguments(void **state)
     void *params[] = {NULL};
     assert_ok(gpu_module_load(&m, g, kernels));
     assert_ok(gpu_module_kernel(&k, g, m, "saxpy"));
-    static const struct gpu_dims bad_blocks[] = {{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1025, 1, 1}, {32, 32, 2}, {1U << 31, 2, 1}};
-    static const struct gpu_dims bad_grids[] = {{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1U << 31, 1, 1}, {0x7fffffff, 0x7fffffff, 0x7fffffff}};
+    static const struct gpu_dims bad_blocks[] = {{0, 1, 1},    {1, 0, 1},   {1, 1, 0},
+                                                 {1025, 1, 1}, {32, 32, 2}, {1U << 31, 2, 1}};
+    static const struct gpu_dims bad_grids[] = {
+        {0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1U << 31, 1, 1}, {0x7fffffff, 0x7fffffff, 0x7fffffff}};
     for (size_t i = 0; i < COUNT_OF(bad_blocks); i++)
-        assert_fails(gpu_launch(g, k, one, bad_blocks[i], 0, params), ERR_FOREIGN, "hipErrorInvalidConfiguration (9)");
+        assert_fails(gpu_launch(g, k, one, bad_blocks[i], 0, params), ERR_FOREIGN,
+                     "hipErrorInvalidConfiguration (9)");
     for (size_t i = 0; i < COUNT_OF(bad_grids); i++)
-        assert_fails(gpu_launch(g, k, bad_grids[i], one, 0, params), ERR_FOREIGN, "hipErrorInvalidConfiguration (9)");
-    assert_fails(gpu_launch(g, k, one, one, 0, NULL), ERR_FOREIGN, "hipModuleLaunchKernel: hipErrorInvalidValue (1)");
+        assert_fails(gpu_launch(g, k, bad_grids[i], one, 0, params), ERR_FOREIGN,
+                     "hipErrorInvalidConfiguration (9)");
+    assert_fails(gpu_launch(g, k, one, one, 0, NULL), ERR_FOREIGN,
+                 "hipModuleLaunchKernel: hipErrorInvalidValue (1)");
     assert_fails(gpu_launch(g, k, one, one, 1 << 20, params), ERR_FOREIGN, "hipErrorInvalidValue");
     assert_ok(gpu_module_unload(g, m));
     assert_fails(gpu_launch(g, k, one, one, 0, params), ERR_FOREIGN, "hipErrorInvalidHandle (400)");
@@ -613,7 +651,8 @@ static void event__needs_recording(void **state)
     assert_ok(gpu_event_create(&a, g));
     assert_ok(gpu_event_create(&b, g));
     assert_ok(gpu_event_record(g, a));
-    assert_fails(gpu_event_elapsed(&ns, g, a, b), ERR_FOREIGN, "hipEventElapsedTime: hipErrorInvalidHandle (400)");
+    assert_fails(gpu_event_elapsed(&ns, g, a, b), ERR_FOREIGN,
+                 "hipEventElapsedTime: hipErrorInvalidHandle (400)");
     assert_int_equal(ns, -1);
     assert_ok(gpu_event_record(g, b));
     assert_ok(gpu_event_elapsed(&ns, g, a, b));
@@ -666,18 +705,25 @@ static void provider__answers_hip_itself(void **state)
     assert_int_equal(ENTRY(library, hipInit)(1), hipErrorInvalidValue);
     assert_int_equal(ENTRY(library, hipDeviceTotalMem)(&size, 0), hipSuccess);
     assert_true(size > 0);
-    assert_int_equal(ENTRY(library, hipDeviceGetAttribute)(&number, hipDeviceAttributeMaxThreadsPerBlock, 0), hipSuccess);
+    assert_int_equal(
+        ENTRY(library, hipDeviceGetAttribute)(&number, hipDeviceAttributeMaxThreadsPerBlock, 0),
+        hipSuccess);
     assert_int_equal(number, 1024);
-    assert_int_equal(ENTRY(library, hipDeviceGetAttribute)(&number, hipDeviceAttributeEccEnabled, 0), hipErrorInvalidValue);
+    assert_int_equal(
+        ENTRY(library, hipDeviceGetAttribute)(&number, hipDeviceAttributeEccEnabled, 0),
+        hipErrorInvalidValue);
     assert_int_equal(ENTRY(library, hipMalloc)(&device, 5), hipSuccess);
     assert_int_equal(ENTRY(library, hipMemset)(device, 0, 5), hipSuccess);
     assert_int_equal(ENTRY(library, hipMemcpy)(device, host, 5, hipMemcpyHostToDevice), hipSuccess);
     assert_int_equal(ENTRY(library, hipMemcpy)(back, device, 5, hipMemcpyDefault), hipSuccess);
     assert_string_equal(back, "host");
-    assert_int_equal(ENTRY(library, hipMemcpy)(back, device, 6, hipMemcpyDefault), hipErrorInvalidValue);
-    assert_int_equal(ENTRY(library, hipMemcpy)(back, device, 5, (hipMemcpyKind)9), hipErrorInvalidMemcpyDirection);
+    assert_int_equal(ENTRY(library, hipMemcpy)(back, device, 6, hipMemcpyDefault),
+                     hipErrorInvalidValue);
+    assert_int_equal(ENTRY(library, hipMemcpy)(back, device, 5, (hipMemcpyKind)9),
+                     hipErrorInvalidMemcpyDirection);
     assert_int_equal(ENTRY(library, hipFree)(device), hipSuccess);
-    assert_int_equal(ENTRY(library, hipStreamSynchronize)((hipStream_t)&number), hipErrorInvalidHandle);
+    assert_int_equal(ENTRY(library, hipStreamSynchronize)((hipStream_t)&number),
+                     hipErrorInvalidHandle);
     assert_int_equal(ENTRY(library, hipStreamDestroy)(NULL), hipErrorInvalidHandle);
     assert_int_equal(ENTRY(library, hipDeviceSynchronize)(), hipSuccess);
     assert_string_equal(ENTRY(library, hipGetErrorString)(hipErrorNotFound), "no such name");
@@ -694,7 +740,9 @@ static void provider__refuses_extra(void **state)
     void *params[] = {NULL}, *extra[] = {NULL};
     assert_int_equal(ENTRY(library, hipModuleLoadData)(&m, kernels), hipSuccess);
     assert_int_equal(ENTRY(library, hipModuleGetFunction)(&f, m, "saxpy"), hipSuccess);
-    assert_int_equal(ENTRY(library, hipModuleLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, extra), hipErrorNotSupported);
+    assert_int_equal(
+        ENTRY(library, hipModuleLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, extra),
+        hipErrorNotSupported);
     assert_int_equal(ENTRY(library, hipModuleUnload)(m), hipSuccess);
     dlclose(library);
 }
@@ -704,8 +752,10 @@ static void provider__writes_both_layouts(void **state)
 {
     (void)state;
     void *library = provider_handle();
-    hipError_t (*newer)(void *, int) = (hipError_t(*)(void *, int))dlsym(library, "hipGetDevicePropertiesR0600");
-    hipError_t (*older)(void *, int) = (hipError_t(*)(void *, int))dlsym(library, "hipGetDeviceProperties");
+    hipError_t (*newer)(void *, int) =
+        (hipError_t(*)(void *, int))dlsym(library, "hipGetDevicePropertiesR0600");
+    hipError_t (*older)(void *, int) =
+        (hipError_t(*)(void *, int))dlsym(library, "hipGetDeviceProperties");
     char new_bytes[1472 + 1], old_bytes[792 + 1];
     memset(new_bytes, '#', sizeof new_bytes);
     memset(old_bytes, '#', sizeof old_bytes);
@@ -725,7 +775,8 @@ static void provider__exports_hip_alone(void **state)
 {
     (void)state;
     void *library = provider_handle();
-    static const char *const inner[] = {"image_copy", "device_get", "fault_strikes", "call_begin", "properties_r0600"};
+    static const char *const inner[] = {"image_copy", "device_get", "fault_strikes", "call_begin",
+                                        "properties_r0600"};
     for (size_t i = 0; i < COUNT_OF(inner); i++)
         assert_null(dlsym(library, inner[i]));
     dlclose(library);
@@ -769,12 +820,14 @@ static void assert_named_failure(int n, int status)
         fail_msg("call %d: status %d: %s", n, status, err_message());
     assert_int_equal(gpu_failed_code(), hipErrorUnknown);
     assert_int_equal(strncmp(gpu_failed_call(), "hip", 3), 0);
-    if (!strstr(err_message(), ": hipErrorUnknown (999)") || !strstr(err_message(), gpu_failed_call()))
+    if (!strstr(err_message(), ": hipErrorUnknown (999)") ||
+        !strstr(err_message(), gpu_failed_call()))
         fail_msg("call %d: %s lacks %s", n, err_message(), gpu_failed_call());
 }
 
-/* The memory is just enough for one session and the clean session after each faulty one gets it: so nothing was left allocated. Under the
- * address sanitizer the process's end shows leaks of the heap. */
+/* The memory is just enough for one session and the clean session after each faulty one gets it: so
+ * nothing was left allocated. Under the address sanitizer the process's end shows leaks of the
+ * heap. */
 static void fault__once_leaves_nothing(void **state)
 {
     (void)state;
@@ -824,7 +877,8 @@ static void open__finds_hip_cpu_by_folder(void **state)
     (void)state;
     struct gpu *g = NULL;
     char path[512];
-    /* A file of that name that is no library is taken first when ASSAY_LIBDIR says so, which shows the order. */
+    /* A file of that name that is no library is taken first when ASSAY_LIBDIR says so, which shows
+     * the order. */
     snprintf(path, sizeof path, "%s/libassay-hip-cpu.so", folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
