@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The words of a line, in their order. A line is canonical, so the order is fixed and every word has one spelling. */
+/* The words of a line, in their order. A line is canonical, so the order is fixed and every word
+ * has one spelling. */
 enum word {
     WORD_CONV,
     WORD_DIRECTION,
@@ -56,11 +57,14 @@ static const size_t dtype_sizes[] = {4, 2, 2, 1, 4};
 
 enum { DIRECTIONS = COUNT_OF(direction_words) - 1, DTYPES = COUNT_OF(dtype_words) - 1 };
 
-/* By dims - 1 and operand: the usual orders, the default first. Any permutation is right; these are what a misspelt one is compared with. */
+/* By dims - 1 and operand: the usual orders, the default first. Any permutation is right; these are
+ * what a misspelt one is compared with. */
 static const char *const layout_words[PROBLEM_MAX_DIMS][3][4] = {
     {{"ngcw", "nwgc", "ngwc"}, {"gkcx", "gkxc", "kxgc"}, {"ngkw", "nwgk", "ngwk"}},
     {{"ngchw", "nhwgc", "nghwc"}, {"gkcyx", "gkyxc", "kyxgc"}, {"ngkhw", "nhwgk", "nghwk"}},
-    {{"ngcdhw", "ndhwgc", "ngdhwc"}, {"gkczyx", "gkzyxc", "kzyxgc"}, {"ngkdhw", "ndhwgk", "ngdhwk"}},
+    {{"ngcdhw", "ndhwgc", "ngdhwc"},
+     {"gkczyx", "gkzyxc", "kzyxgc"},
+     {"ngkdhw", "ndhwgk", "ngdhwk"}},
 };
 
 const char *direction_name(enum direction d)
@@ -97,7 +101,8 @@ struct line {
     const char *end; /* behind the last word */
 };
 
-/* One message for both ways in: with column and word when there is a line, with the subject when the struct was made by hand. */
+/* One message for both ways in: with column and word when there is a line, with the subject when
+ * the struct was made by hand. */
 static int PRINTF_LIKE(3, 4) fault(const struct line *l, enum word w, const char *format, ...)
 {
     char reason[256];
@@ -108,8 +113,8 @@ static int PRINTF_LIKE(3, 4) fault(const struct line *l, enum word w, const char
     if (!l)
         return err_set(ERR_INVALID, "%s: %s", words[w].subject, reason);
     int shown = l->length[w] < 64 ? (int)l->length[w] : 64;
-    return err_set(ERR_INVALID, "column %d: \"%.*s\": %s", (int)(l->start[w] - l->text) + 1, shown, l->start[w],
-                   reason);
+    return err_set(ERR_INVALID, "column %d: \"%.*s\": %s", (int)(l->start[w] - l->text) + 1, shown,
+                   l->start[w], reason);
 }
 
 /* A missing word has length 0, so that faults before it are told first. */
@@ -129,9 +134,10 @@ static void split(struct line *l, const char *text)
 
 static int missing(const struct line *l, enum word w)
 {
-    return err_set(ERR_INVALID, "column %d: %s %s should stand, as in \"%s\"", (int)(l->start[w] - l->text) + 1,
-                   *l->start[w] ? "a blank too many where" : "the line ends where", words[w].subject,
-                   words[w].example);
+    return err_set(ERR_INVALID, "column %d: %s %s should stand, as in \"%s\"",
+                   (int)(l->start[w] - l->text) + 1,
+                   *l->start[w] ? "a blank too many where" : "the line ends where",
+                   words[w].subject, words[w].example);
 }
 
 /* The index of a word of exactly this spelling, or -1. */
@@ -144,11 +150,13 @@ static int find(const char *const *list, const char *start, size_t length)
 }
 
 /* A fault that offers the nearest of `list`, or all of them when none is near. */
-static int unknown(const struct line *l, enum word w, const char *start, size_t length, const char *const *list)
+static int unknown(const struct line *l, enum word w, const char *start, size_t length,
+                   const char *const *list)
 {
     const char *noun = w == WORD_TYPE ? "type" : "direction";
     char word[64], all[128] = "";
-    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), start);
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
+             start);
     const char *near = opt_nearest(word, list);
     if (near)
         return fault(l, w, "no %s is called \"%s\"; did you mean \"%s\"?", noun, word, near);
@@ -168,7 +176,8 @@ static int parse_direction(struct problem *p, const struct line *l)
 {
     int found = find(direction_words, l->start[WORD_DIRECTION], l->length[WORD_DIRECTION]);
     if (found < 0)
-        return unknown(l, WORD_DIRECTION, l->start[WORD_DIRECTION], l->length[WORD_DIRECTION], direction_words);
+        return unknown(l, WORD_DIRECTION, l->start[WORD_DIRECTION], l->length[WORD_DIRECTION],
+                       direction_words);
     p->direction = (enum direction)found;
     return 0;
 }
@@ -191,16 +200,18 @@ static int parse_types(struct problem *p, const struct line *l)
     }
     if (count != 0 && count != 2)
         return fault(l, WORD_TYPE, "one type, or three as input:filter:output");
-    if (count == 2 && p->dtype[0] == p->dtype[1] && p->dtype[1] == p->dtype[2] && p->dtype[0] != DTYPE_I8)
+    if (count == 2 && p->dtype[0] == p->dtype[1] && p->dtype[1] == p->dtype[2] &&
+        p->dtype[0] != DTYPE_I8)
         return fault(l, WORD_TYPE, "three equal types are written \"%s\"", dtype_name(p->dtype[0]));
     if (count == 0) {
         p->dtype[OPERAND_FILTER] = p->dtype[OPERAND_INPUT];
-        p->dtype[OPERAND_OUTPUT] = p->dtype[OPERAND_INPUT] == DTYPE_I8 ? DTYPE_I32 : p->dtype[OPERAND_INPUT];
+        p->dtype[OPERAND_OUTPUT] =
+            p->dtype[OPERAND_INPUT] == DTYPE_I8 ? DTYPE_I32 : p->dtype[OPERAND_INPUT];
     }
     return 0;
 }
 
-/* Decimal digits without a leading zero, at most PROBLEM_MAX_SIZE; the end of the number, or NULL. */
+/* Decimal digits without a leading zero, at most PROBLEM_MAX_SIZE. Gives their end, or NULL. */
 static const char *number(int64_t *out, const char *at)
 {
     const char *start = at;
@@ -218,8 +229,10 @@ static const char *number(int64_t *out, const char *at)
 
 static int bad_number(const struct line *l, enum word w)
 {
-    return fault(l, w, "%s should stand here, as in \"%s\", numbers decimal, without leading zeros, at most %d",
-                 words[w].subject, words[w].example, PROBLEM_MAX_SIZE);
+    return fault(
+        l, w,
+        "%s should stand here, as in \"%s\", numbers decimal, without leading zeros, at most %d",
+        words[w].subject, words[w].example, PROBLEM_MAX_SIZE);
 }
 
 /* Behind the prefix of a word, or NULL when it starts otherwise. */
@@ -239,8 +252,10 @@ static int parse_count(int64_t *out, const struct line *l, enum word w)
     return 0;
 }
 
-/* Sizes joined by x, or with `high` pairs of low:high. The input's word sets the dims; all others must agree with it. */
-static int parse_sizes(int64_t *low, int64_t *high, struct problem *p, const struct line *l, enum word w)
+/* Sizes joined by x, or with `high` pairs of low:high. The input's word sets the dims; all others
+ * must agree with it. */
+static int parse_sizes(int64_t *low, int64_t *high, struct problem *p, const struct line *l,
+                       enum word w)
 {
     const char *at = behind_prefix(l, w), *end = l->start[w] + l->length[w];
     int count = 0;
@@ -260,7 +275,8 @@ static int parse_sizes(int64_t *low, int64_t *high, struct problem *p, const str
     if (w == WORD_IN)
         p->dims = count;
     if (count != p->dims)
-        return fault(l, w, "%d spatial dim%s, but the input has %d", count, count == 1 ? "" : "s", p->dims);
+        return fault(l, w, "%d spatial dim%s, but the input has %d", count, count == 1 ? "" : "s",
+                     p->dims);
     return 0;
 }
 
@@ -297,7 +313,8 @@ static int parse_word(struct problem *p, const struct line *l, enum word w)
     bug("word %d", (int)w);
 }
 
-/* The product, or INT64_MAX when it does not fit: counts are compared with limits before anybody trusts them. */
+/* The product, or INT64_MAX when it does not fit: counts are compared with limits before anybody
+ * trusts them. */
 static int64_t product(const int64_t *factors, int count)
 {
     int64_t result = 1;
@@ -314,7 +331,8 @@ static int64_t taps(const struct problem *p)
 
 int64_t problem_out(const struct problem *p, int dim)
 {
-    int64_t room = p->in[dim] + p->pad_lo[dim] + p->pad_hi[dim] - (p->fil[dim] - 1) * p->dil[dim] - 1;
+    int64_t room =
+        p->in[dim] + p->pad_lo[dim] + p->pad_hi[dim] - (p->fil[dim] - 1) * p->dil[dim] - 1;
     return room < 0 ? 0 : room / p->str[dim] + 1;
 }
 
@@ -369,12 +387,13 @@ int64_t problem_bytes(const struct problem *p)
     return bytes;
 }
 
-static int check_range(const struct line *l, enum word w, const int64_t *values, int count, int minimum)
+static int check_range(const struct line *l, enum word w, const int64_t *values, int count,
+                       int minimum)
 {
     for (int i = 0; i < count; i++)
         if (values[i] < minimum || values[i] > PROBLEM_MAX_SIZE)
-            return fault(l, w, "%s must be %d to %d, not %lld", words[w].subject, minimum, PROBLEM_MAX_SIZE,
-                         (long long)values[i]);
+            return fault(l, w, "%s must be %d to %d, not %lld", words[w].subject, minimum,
+                         PROBLEM_MAX_SIZE, (long long)values[i]);
     return 0;
 }
 
@@ -402,7 +421,8 @@ static int check_numbers(const struct problem *p, const struct line *l)
     return rc;
 }
 
-/* What is multiplied is all integer or all floating, and a floating sum has no integer result. i32 only holds sums. */
+/* What is multiplied is all integer or all floating, and a floating sum has no integer result. i32
+ * only holds sums. */
 static int check_types(const struct problem *p, const struct line *l)
 {
     if (p->dtype[OPERAND_INPUT] == DTYPE_I32 || p->dtype[OPERAND_FILTER] == DTYPE_I32)
@@ -411,18 +431,22 @@ static int check_types(const struct problem *p, const struct line *l)
     enum dtype left = p->dtype[result == OPERAND_INPUT ? OPERAND_FILTER : OPERAND_INPUT];
     enum dtype right = p->dtype[result == OPERAND_OUTPUT ? OPERAND_FILTER : OPERAND_OUTPUT];
     if (is_integer(left) != is_integer(right))
-        return fault(l, WORD_TYPE, "%s and %s cannot be multiplied", dtype_name(left), dtype_name(right));
+        return fault(l, WORD_TYPE, "%s and %s cannot be multiplied", dtype_name(left),
+                     dtype_name(right));
     if (!is_integer(left) && is_integer(p->dtype[result]))
-        return fault(l, WORD_TYPE, "%s sums have no %s result", dtype_name(left), dtype_name(p->dtype[result]));
+        return fault(l, WORD_TYPE, "%s sums have no %s result", dtype_name(left),
+                     dtype_name(p->dtype[result]));
     return 0;
 }
 
 static int check_groups(const struct problem *p, const struct line *l)
 {
     if (p->c % p->g != 0)
-        return fault(l, WORD_G, "%lld groups do not divide c%lld", (long long)p->g, (long long)p->c);
+        return fault(l, WORD_G, "%lld groups do not divide c%lld", (long long)p->g,
+                     (long long)p->c);
     if (p->k % p->g != 0)
-        return fault(l, WORD_G, "%lld groups do not divide k%lld", (long long)p->g, (long long)p->k);
+        return fault(l, WORD_G, "%lld groups do not divide k%lld", (long long)p->g,
+                     (long long)p->k);
     return 0;
 }
 
@@ -430,7 +454,8 @@ static int check_output(const struct problem *p, const struct line *l)
 {
     for (int i = 0; i < p->dims; i++) {
         if (problem_out(p, i) < 1)
-            return fault(l, WORD_FIL, "in dim %d the filter spans %lld, but the padded input only %lld", i + 1,
+            return fault(l, WORD_FIL,
+                         "in dim %d the filter spans %lld, but the padded input only %lld", i + 1,
                          (long long)((p->fil[i] - 1) * p->dil[i] + 1),
                          (long long)(p->in[i] + p->pad_lo[i] + p->pad_hi[i]));
     }
@@ -464,8 +489,8 @@ static int check_layout(const struct problem *p, const struct line *l, enum oper
     char word[sizeof p->layout[o] + 1];
     snprintf(word, sizeof word, "%.*s", (int)length, layout);
     const char *near = opt_nearest(word, usual);
-    return fault(l, w, "%s is a permutation of \"%s\"; did you mean \"%s\"?", words[w].subject, usual[0],
-                 near ? near : usual[0]);
+    return fault(l, w, "%s is a permutation of \"%s\"; did you mean \"%s\"?", words[w].subject,
+                 usual[0], near ? near : usual[0]);
 }
 
 static int check(const struct problem *p, const struct line *l)
@@ -492,7 +517,8 @@ int problem_check(const struct problem *p)
         if ((unsigned)p->dtype[o] >= DTYPES)
             return err_set(ERR_INVALID, "the type: %d is none", (int)p->dtype[o]);
     if (p->dims < 1 || p->dims > PROBLEM_MAX_DIMS)
-        return err_set(ERR_INVALID, "the spatial dims: %d is not 1 to %d", p->dims, PROBLEM_MAX_DIMS);
+        return err_set(ERR_INVALID, "the spatial dims: %d is not 1 to %d", p->dims,
+                       PROBLEM_MAX_DIMS);
     return check(p, NULL);
 }
 
@@ -505,7 +531,8 @@ int problem_parse(struct problem *out, const char *text)
     for (enum word w = WORD_CONV; rc == 0 && w < WORD_COUNT; w++)
         rc = l.length[w] ? parse_word(&p, &l, w) : missing(&l, w);
     if (rc == 0 && *l.end)
-        rc = err_set(ERR_INVALID, "column %d: nothing may follow the output's layout", (int)(l.end - text) + 1);
+        rc = err_set(ERR_INVALID, "column %d: nothing may follow the output's layout",
+                     (int)(l.end - text) + 1);
     if (rc == 0)
         rc = check(&p, &l);
     if (rc == 0)
@@ -513,7 +540,8 @@ int problem_parse(struct problem *out, const char *text)
     return rc;
 }
 
-/* Printing is by hand: sweeps print each of 100,000 problems several times, and snprintf is ten times slower. */
+/* Printing is by hand: sweeps print each of 100,000 problems several times, and snprintf is ten
+ * times slower. */
 static char *put_text(char *at, const char *text)
 {
     size_t length = strlen(text);
@@ -539,7 +567,8 @@ static char *put_word(char *at, enum word w)
     return put_text(at, words[w].prefix);
 }
 
-static char *put_sizes(char *at, enum word w, const struct problem *p, const int64_t *low, const int64_t *high)
+static char *put_sizes(char *at, enum word w, const struct problem *p, const int64_t *low,
+                       const int64_t *high)
 {
     at = put_word(at, w);
     for (int i = 0; i < p->dims; i++) {
@@ -598,11 +627,12 @@ bool problem_equal(const struct problem *a, const struct problem *b)
     if (a->n != b->n || a->c != b->c || a->k != b->k || a->g != b->g)
         return false;
     for (int o = 0; o < 3; o++)
-        if (a->dtype[o] != b->dtype[o] || strncmp(a->layout[o], b->layout[o], sizeof a->layout[o]) != 0)
+        if (a->dtype[o] != b->dtype[o] ||
+            strncmp(a->layout[o], b->layout[o], sizeof a->layout[o]) != 0)
             return false;
-    return same(a->in, b->in, a->dims) && same(a->fil, b->fil, a->dims) && same(a->str, b->str, a->dims) &&
-           same(a->dil, b->dil, a->dims) && same(a->pad_lo, b->pad_lo, a->dims) &&
-           same(a->pad_hi, b->pad_hi, a->dims);
+    return same(a->in, b->in, a->dims) && same(a->fil, b->fil, a->dims) &&
+           same(a->str, b->str, a->dims) && same(a->dil, b->dil, a->dims) &&
+           same(a->pad_lo, b->pad_lo, a->dims) && same(a->pad_hi, b->pad_hi, a->dims);
 }
 
 void problem_default_layouts(struct problem *p)
