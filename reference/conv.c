@@ -1,245 +1,286 @@
 #include "reference/conv.h"
 
+#include "src/err.h"
 #include "src/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* A problem with its dims filled up to three (leading ones of size 1), and its operands widened to double in logical order. */
-struct loops {
-    int64_t n, g, c, k; /* c, k per group */
+/* The problem with three spatial dims, whatever it had: leading dims of size 1 change nothing. c
+ * and k are per group. */
+struct shape {
+    int64_t n, g, c, k;
     int64_t in[3], fil[3], out[3], str[3], dil[3], lo[3];
-    double *input, *filter, *output; /* the two operands; the third is NULL */
 };
 
-static double *widen(const struct tensor *t)
-{
-    double *wide = xmalloc((size_t)t->elements * sizeof *wide);
-    for (int64_t offset = 0; offset < t->elements; offset++) {
-        int64_t index[TENSOR_MAX_RANK], position = 0;
-        tensor_coordinates(index, t, offset);
-        for (int i = 0; i < t->rank; i++)
-            position = position * t->size[i] + index[i];
-        wide[position] = tensor_get(t, offset);
-    }
-    return wide;
-}
+/* Operands in logical order (tensor.h), the result starting at zero. Integer problems use `whole`,
+ * all others `real`, by enum operand. */
+struct work {
+    struct shape s;
+    double *real[3];
+    int64_t *whole[3];
+    double *squares;
+};
 
-static void set_loops(struct loops *l, const struct problem *p, const struct tensor tensors[3])
+/* Adds the products of one filter element with one run of `count` neighbouring outputs: y, y + 1,
+ * ... meet x, x + str, ... and w, which index the arrays. All bounds were tested before. */
+typedef void add_run(struct work *job, int64_t x, int64_t w, int64_t y, int64_t count);
+
+static void set_shape(struct shape *s, const struct problem *p)
 {
-    *l = (struct loops){.n = p->n, .g = p->g, .c = p->c / p->g, .k = p->k / p->g};
+    *s = (struct shape){.n = p->n, .g = p->g, .c = p->c / p->g, .k = p->k / p->g};
     for (int i = 0; i < 3; i++) {
-        int d = i - (3 - p->dims);
-        bool filler = d < 0;
-        l->in[i] = filler ? 1 : p->in[d];
-        l->fil[i] = filler ? 1 : p->fil[d];
-        l->out[i] = filler ? 1 : problem_out(p, d);
-        l->str[i] = filler ? 1 : p->str[d];
-        l->dil[i] = filler ? 1 : p->dil[d];
-        l->lo[i] = filler ? 0 : p->pad_lo[d];
+        int dim = i - (3 - p->dims);
+        bool there = dim >= 0;
+        s->in[i] = there ? p->in[dim] : 1;
+        s->fil[i] = there ? p->fil[dim] : 1;
+        s->out[i] = there ? problem_out(p, dim) : 1;
+        s->str[i] = there ? p->str[dim] : 1;
+        s->dil[i] = there ? p->dil[dim] : 1;
+        s->lo[i] = there ? p->pad_lo[dim] : 0;
     }
-    enum operand result = problem_result(p);
-    l->input = result == OPERAND_INPUT ? NULL : widen(&tensors[OPERAND_INPUT]);
-    l->filter = result == OPERAND_FILTER ? NULL : widen(&tensors[OPERAND_FILTER]);
-    l->output = result == OPERAND_OUTPUT ? NULL : widen(&tensors[OPERAND_OUTPUT]);
 }
 
-static void release_loops(struct loops *l)
+static void run_fwd(struct work *job, int64_t x, int64_t w, int64_t y, int64_t count)
 {
-    free(l->input);
-    free(l->filter);
-    free(l->output);
+    const double *in = job->real[OPERAND_INPUT] + x;
+    double fil = job->real[OPERAND_FILTER][w];
+    double *sum = job->real[OPERAND_OUTPUT] + y, *squares = job->squares + y;
+    int64_t str = job->s.str[2];
+    for (int64_t i = 0; i < count; i++) {
+        double product = in[i * str] * fil;
+        sum[i] += product;
+        squares[i] += product * product;
+    }
 }
 
-/* The input position that output position o and tap r meet at, in dim i; it may lie in the padding. */
-static int64_t meet(const struct loops *l, int i, int64_t o, int64_t r)
+static void run_bwd_data(struct work *job, int64_t x, int64_t w, int64_t y, int64_t count)
 {
-    return o * l->str[i] + r * l->dil[i] - l->lo[i];
+    const double *out = job->real[OPERAND_OUTPUT] + y;
+    double fil = job->real[OPERAND_FILTER][w];
+    double *sum = job->real[OPERAND_INPUT] + x, *squares = job->squares + x;
+    int64_t str = job->s.str[2];
+    for (int64_t i = 0; i < count; i++) {
+        double product = out[i] * fil;
+        sum[i * str] += product;
+        squares[i * str] += product * product;
+    }
 }
 
-static bool inside(const struct loops *l, int i, int64_t position)
+static void run_bwd_weight(struct work *job, int64_t x, int64_t w, int64_t y, int64_t count)
 {
-    return position >= 0 && position < l->in[i];
+    const double *in = job->real[OPERAND_INPUT] + x, *out = job->real[OPERAND_OUTPUT] + y;
+    double sum = job->real[OPERAND_FILTER][w], squares = job->squares[w];
+    int64_t str = job->s.str[2];
+    for (int64_t i = 0; i < count; i++) {
+        double product = in[i * str] * out[i];
+        sum += product;
+        squares += product * product;
+    }
+    job->real[OPERAND_FILTER][w] = sum;
+    job->squares[w] = squares;
 }
 
-/* The outputs [first, end) of the innermost dim whose tap r lies inside the input. */
-static void inner_range(int64_t *first, int64_t *end, const struct loops *l, int64_t r)
+static void run_fwd_whole(struct work *job, int64_t x, int64_t w, int64_t y, int64_t count)
 {
-    int64_t start = meet(l, 2, 0, r), str = l->str[2];
-    *first = start >= 0 ? 0 : (-start + str - 1) / str;
-    *end = start >= l->in[2] ? 0 : (l->in[2] - 1 - start) / str + 1;
-    *end = *end < l->out[2] ? *end : l->out[2];
+    const int64_t *in = job->whole[OPERAND_INPUT] + x;
+    int64_t fil = job->whole[OPERAND_FILTER][w];
+    int64_t *sum = job->whole[OPERAND_OUTPUT] + y;
+    double *squares = job->squares + y;
+    int64_t str = job->s.str[2];
+    for (int64_t i = 0; i < count; i++) {
+        int64_t product = in[i * str] * fil;
+        sum[i] += product;
+        squares[i] += (double)product * (double)product;
+    }
 }
 
-static const double *input_row(const struct loops *l, int64_t n, int64_t g, int64_t c, int64_t d, int64_t h)
+static void run_bwd_data_whole(struct work *job, int64_t x, int64_t w, int64_t y, int64_t count)
 {
-    return l->input + ((((n * l->g + g) * l->c + c) * l->in[0] + d) * l->in[1] + h) * l->in[2];
+    const int64_t *out = job->whole[OPERAND_OUTPUT] + y;
+    int64_t fil = job->whole[OPERAND_FILTER][w];
+    int64_t *sum = job->whole[OPERAND_INPUT] + x;
+    double *squares = job->squares + x;
+    int64_t str = job->s.str[2];
+    for (int64_t i = 0; i < count; i++) {
+        int64_t product = out[i] * fil;
+        sum[i * str] += product;
+        squares[i * str] += (double)product * (double)product;
+    }
 }
 
-static const double *output_row(const struct loops *l, int64_t n, int64_t g, int64_t k, int64_t d, int64_t h)
+static void run_bwd_weight_whole(struct work *job, int64_t x, int64_t w, int64_t y, int64_t count)
 {
-    return l->output + ((((n * l->g + g) * l->k + k) * l->out[0] + d) * l->out[1] + h) * l->out[2];
+    const int64_t *in = job->whole[OPERAND_INPUT] + x, *out = job->whole[OPERAND_OUTPUT] + y;
+    int64_t str = job->s.str[2];
+    for (int64_t i = 0; i < count; i++) {
+        int64_t product = in[i * str] * out[i];
+        job->whole[OPERAND_FILTER][w] += product;
+        job->squares[w] += (double)product * (double)product;
+    }
 }
 
-static double filter_at(const struct loops *l, int64_t g, int64_t k, int64_t c, int64_t z, int64_t y, int64_t x)
-{
-    return l->filter[((((g * l->k + k) * l->c + c) * l->fil[0] + z) * l->fil[1] + y) * l->fil[2] + x];
-}
-
-/* Sums of one row of results. */
-struct row {
-    double *value, *squares;
-    int32_t *terms;
+static add_run *const runs[][2] = {
+    [DIRECTION_FWD] = {run_fwd, run_fwd_whole},
+    [DIRECTION_BWD_DATA] = {run_bwd_data, run_bwd_data_whole},
+    [DIRECTION_BWD_WEIGHT] = {run_bwd_weight, run_bwd_weight_whole},
 };
 
-static void add_product(struct row *r, int64_t at, double product)
+/* Outputs [first, last) of one dim whose tap r lies inside the input. */
+static void reach(int64_t *first, int64_t *last, const struct shape *s, int dim, int64_t r)
 {
-    r->value[at] += product;
-    r->squares[at] += product * product;
-    r->terms[at]++;
+    int64_t at = r * s->dil[dim] - s->lo[dim],
+            str = s->str[dim];      /* input position that output 0 meets */
+    int64_t room = s->in[dim] - at; /* inside while o * str < room */
+    *first = at < 0 ? (-at + str - 1) / str : 0;
+    *last = room <= 0 ? 0 : (room + str - 1) / str;
+    if (*last > s->out[dim])
+        *last = s->out[dim];
 }
 
-/* All products that one row of outputs takes from one row of inputs. */
-static void forward_taps(struct row *r, const struct loops *l, const double *x, int64_t g, int64_t k, int64_t c, int64_t z, int64_t y)
+/* One filter element over the planes of one input and one output channel that start at x and y. */
+static void add_tap(struct work *job, add_run *run, int64_t x, int64_t w, int64_t y,
+                    const int64_t r[3])
 {
-    for (int64_t tap = 0; tap < l->fil[2]; tap++) {
-        int64_t first, end;
-        double w = filter_at(l, g, k, c, z, y, tap);
-        inner_range(&first, &end, l, tap);
-        const double *from = x + meet(l, 2, 0, tap);
-        for (int64_t o = first; o < end; o++)
-            add_product(r, o, from[o * l->str[2]] * w);
-    }
-}
-
-static void forward_row(struct row *r, const struct loops *l, int64_t n, int64_t g, int64_t k, int64_t d, int64_t h)
-{
-    for (int64_t c = 0; c < l->c; c++) {
-        for (int64_t z = 0; z < l->fil[0]; z++) {
-            int64_t id = meet(l, 0, d, z);
-            for (int64_t y = 0; inside(l, 0, id) && y < l->fil[1]; y++) {
-                int64_t ih = meet(l, 1, h, y);
-                if (inside(l, 1, ih))
-                    forward_taps(r, l, input_row(l, n, g, c, id, ih), g, k, c, z, y);
-            }
+    const struct shape *s = &job->s;
+    int64_t first[3], last[3];
+    for (int i = 0; i < 3; i++)
+        reach(&first[i], &last[i], s, i, r[i]);
+    if (first[2] >= last[2])
+        return;
+    int64_t column = first[2] * s->str[2] + r[2] * s->dil[2] - s->lo[2];
+    for (int64_t d = first[0]; d < last[0]; d++) {
+        int64_t in_d = d * s->str[0] + r[0] * s->dil[0] - s->lo[0];
+        for (int64_t h = first[1]; h < last[1]; h++) {
+            int64_t in_h = h * s->str[1] + r[1] * s->dil[1] - s->lo[1];
+            run(job, x + (in_d * s->in[1] + in_h) * s->in[2] + column, w,
+                y + (d * s->out[1] + h) * s->out[2] + first[2], last[2] - first[2]);
         }
     }
 }
 
-/* Rows of results, one after the other in logical order. */
-static void next_row(struct row *r, int64_t length)
+static void add_taps(struct work *job, add_run *run, int64_t x, int64_t w, int64_t y)
 {
-    r->value += length;
-    r->squares += length;
-    r->terms += length;
+    int64_t r[3];
+    for (r[0] = 0; r[0] < job->s.fil[0]; r[0]++)
+        for (r[1] = 0; r[1] < job->s.fil[1]; r[1]++)
+            for (r[2] = 0; r[2] < job->s.fil[2]; r[2]++)
+                add_tap(job, run, x, w++, y, r);
 }
 
-static void forward(struct row r, const struct loops *l)
+static int64_t volume(const int64_t size[3])
 {
-    for (int64_t n = 0; n < l->n; n++)
-        for (int64_t g = 0; g < l->g; g++)
-            for (int64_t k = 0; k < l->k; k++)
-                for (int64_t d = 0; d < l->out[0]; d++)
-                    for (int64_t h = 0; h < l->out[1]; h++, next_row(&r, l->out[2]))
-                        forward_row(&r, l, n, g, k, d, h);
+    return size[0] * size[1] * size[2];
 }
 
-/* The output position whose tap r meets input position i in dim `dim`; false when there is none. */
-static bool meets(int64_t *o, const struct loops *l, int dim, int64_t i, int64_t r)
+/* The definition in the header, for all directions: they sum the same products, each into its own
+ * operand. */
+static void convolve(struct work *job, add_run *run)
 {
-    int64_t distance = i + l->lo[dim] - r * l->dil[dim];
-    *o = distance / l->str[dim];
-    return distance >= 0 && distance % l->str[dim] == 0 && *o < l->out[dim];
+    const struct shape *s = &job->s;
+    int64_t x = volume(s->in), w = volume(s->fil), y = volume(s->out);
+    for (int64_t n = 0; n < s->n; n++)
+        for (int64_t g = 0; g < s->g; g++)
+            for (int64_t k = 0; k < s->k; k++)
+                for (int64_t c = 0; c < s->c; c++)
+                    add_taps(job, run, ((n * s->g + g) * s->c + c) * x,
+                             ((g * s->k + k) * s->c + c) * w, ((n * s->g + g) * s->k + k) * y);
 }
 
-static void data_taps(struct row *r, const struct loops *l, const double *dy, int64_t g, int64_t k, int64_t c, int64_t z, int64_t y)
+static void widen(double *real, int64_t *whole, const struct tensor *t)
 {
-    for (int64_t tap = 0; tap < l->fil[2]; tap++) {
-        int64_t first, end;
-        double w = filter_at(l, g, k, c, z, y, tap);
-        inner_range(&first, &end, l, tap);
-        for (int64_t o = first; o < end; o++)
-            add_product(r, meet(l, 2, o, tap), dy[o] * w);
+    int64_t index[TENSOR_MAX_RANK] = {0}, position = 0;
+    for (int64_t offset = 0; offset >= 0; offset = tensor_next(t, index, offset), position++) {
+        if (whole)
+            whole[position] = (int64_t)tensor_get(t, offset);
+        else
+            real[position] = tensor_get(t, offset);
     }
 }
 
-static void data_row(struct row *r, const struct loops *l, int64_t n, int64_t g, int64_t c, int64_t d, int64_t h)
+/* How many products one position of the result takes along one dim: counted, since dims are
+ * independent of each other. */
+static int64_t *count_dim(const struct shape *s, enum operand result, int dim)
 {
-    for (int64_t k = 0; k < l->k; k++) {
-        for (int64_t z = 0; z < l->fil[0]; z++) {
-            for (int64_t y = 0; y < l->fil[1]; y++) {
-                int64_t od, oh;
-                if (meets(&od, l, 0, d, z) && meets(&oh, l, 1, h, y))
-                    data_taps(r, l, output_row(l, n, g, k, od, oh), g, k, c, z, y);
-            }
+    const int64_t sizes[] = {s->in[dim], s->fil[dim], s->out[dim]};
+    int64_t *count = xcalloc((size_t)sizes[result], sizeof *count);
+    for (int64_t r = 0; r < s->fil[dim]; r++) {
+        int64_t first, last;
+        reach(&first, &last, s, dim, r);
+        for (int64_t o = first; o < last; o++) {
+            const int64_t at[] = {o * s->str[dim] + r * s->dil[dim] - s->lo[dim], r, o};
+            count[at[result]]++;
         }
     }
+    return count;
 }
 
-static void backward_data(struct row r, const struct loops *l)
+/* Sums from logical order to the result's memory order, with the number of products of each. */
+static void store(struct conv_answer *out, const struct work *job, const struct tensor *t,
+                  enum operand result)
 {
-    for (int64_t n = 0; n < l->n; n++)
-        for (int64_t g = 0; g < l->g; g++)
-            for (int64_t c = 0; c < l->c; c++)
-                for (int64_t d = 0; d < l->in[0]; d++)
-                    for (int64_t h = 0; h < l->in[1]; h++, next_row(&r, l->in[2]))
-                        data_row(&r, l, n, g, c, d, h);
-}
-
-/* One row of taps: everything that two rows of input and output give to it. */
-static void weight_taps(struct row *r, const struct loops *l, const double *x, const double *dy)
-{
-    for (int64_t tap = 0; tap < l->fil[2]; tap++) {
-        int64_t first, end;
-        inner_range(&first, &end, l, tap);
-        const double *from = x + meet(l, 2, 0, tap);
-        for (int64_t o = first; o < end; o++)
-            add_product(r, tap, from[o * l->str[2]] * dy[o]);
+    const struct shape *s = &job->s;
+    const int64_t channels[] = {s->k, s->n, s->c};
+    int64_t *count[3], index[TENSOR_MAX_RANK] = {0}, position = 0;
+    for (int i = 0; i < 3; i++)
+        count[i] = count_dim(s, result, i);
+    for (int64_t offset = 0; offset >= 0; position++) {
+        int64_t terms = channels[result];
+        for (int i = 0; i < 3; i++)
+            terms *= count[i][i < 6 - t->rank ? 0 : index[t->rank - 3 + i]];
+        out->terms[offset] = (int32_t)terms;
+        out->squares[offset] = job->squares[position];
+        out->value[offset] =
+            job->whole[result] ? (double)job->whole[result][position] : job->real[result][position];
+        offset = tensor_next(t, index, offset);
     }
+    for (int i = 0; i < 3; i++)
+        free(count[i]);
 }
 
-static void weight_row(struct row *r, const struct loops *l, int64_t g, int64_t k, int64_t c, int64_t z, int64_t y)
+static void answer_init(struct conv_answer *out, int64_t elements)
 {
-    for (int64_t n = 0; n < l->n; n++) {
-        for (int64_t d = 0; d < l->out[0]; d++) {
-            int64_t id = meet(l, 0, d, z);
-            for (int64_t h = 0; inside(l, 0, id) && h < l->out[1]; h++) {
-                int64_t ih = meet(l, 1, h, y);
-                if (inside(l, 1, ih))
-                    weight_taps(r, l, input_row(l, n, g, c, id, ih), output_row(l, n, g, k, d, h));
-            }
-        }
+    out->elements = elements;
+    out->value = xcalloc((size_t)elements, sizeof *out->value);
+    out->squares = xcalloc((size_t)elements, sizeof *out->squares);
+    out->terms = xcalloc((size_t)elements, sizeof *out->terms);
+}
+
+static bool is_integer(const struct problem *p, enum operand o)
+{
+    return p->dtype[o] == DTYPE_I8 || p->dtype[o] == DTYPE_I32;
+}
+
+int conv_direct(struct conv_answer *out, const struct problem *p, const struct tensor tensors[3])
+{
+    int rc = problem_check(p);
+    if (rc != 0)
+        return rc;
+    struct work job = {0};
+    enum operand result = problem_result(p);
+    bool whole = is_integer(p, result == OPERAND_INPUT ? OPERAND_FILTER : OPERAND_INPUT);
+    set_shape(&job.s, p);
+    for (enum operand o = OPERAND_INPUT; o <= OPERAND_OUTPUT; o++) {
+        size_t elements = (size_t)problem_elements(p, o);
+        if (tensors[o].elements != (int64_t)elements || tensors[o].rank != p->dims + 3)
+            bug("operand %d is not the problem's", (int)o);
+        if (whole)
+            job.whole[o] = xcalloc(elements, sizeof *job.whole[o]);
+        else
+            job.real[o] = xcalloc(elements, sizeof *job.real[o]);
+        if (o != result)
+            widen(job.real[o], job.whole[o], &tensors[o]);
     }
-}
-
-static void backward_weight(struct row r, const struct loops *l)
-{
-    for (int64_t g = 0; g < l->g; g++)
-        for (int64_t k = 0; k < l->k; k++)
-            for (int64_t c = 0; c < l->c; c++)
-                for (int64_t z = 0; z < l->fil[0]; z++)
-                    for (int64_t y = 0; y < l->fil[1]; y++, next_row(&r, l->fil[2]))
-                        weight_row(&r, l, g, k, c, z, y);
-}
-
-/* From logical order to the order of the result tensor's memory. */
-static void scatter(struct conv_answer *out, const struct conv_answer *logical, const struct tensor *t)
-{
-    for (int64_t offset = 0; offset < t->elements; offset++) {
-        int64_t index[TENSOR_MAX_RANK], position = 0;
-        tensor_coordinates(index, t, offset);
-        for (int i = 0; i < t->rank; i++)
-            position = position * t->size[i] + index[i];
-        out->value[offset] = logical->value[position];
-        out->squares[offset] = logical->squares[position];
-        out->terms[offset] = logical->terms[position];
+    job.squares = xcalloc((size_t)tensors[result].elements, sizeof *job.squares);
+    convolve(&job, runs[p->direction][whole]);
+    answer_init(out, tensors[result].elements);
+    store(out, &job, &tensors[result], result);
+    for (int o = 0; o < 3; o++) {
+        free(job.real[o]);
+        free(job.whole[o]);
     }
-}
-
-static void allocate(struct conv_answer *a, int64_t elements)
-{
-    size_t count = (size_t)elements;
-    *a = (struct conv_answer){.elements = elements, .value = xcalloc(count, sizeof *a->value), .squares = xcalloc(count, sizeof *a->squares),
-                              .terms = xcalloc(count, sizeof *a->terms)};
+    free(job.squares);
+    return 0;
 }
 
 void conv_answer_release(struct conv_answer *answer)
@@ -248,33 +289,4 @@ void conv_answer_release(struct conv_answer *answer)
     free(answer->squares);
     free(answer->terms);
     *answer = (struct conv_answer){0};
-}
-
-int conv_direct(struct conv_answer *out, const struct problem *p, const struct tensor tensors[3])
-{
-    struct loops l;
-    struct conv_answer logical;
-    const struct tensor *result = &tensors[problem_result(p)];
-    int status = problem_check(p);
-    if (status < 0)
-        return status;
-    set_loops(&l, p, tensors);
-    allocate(&logical, result->elements);
-    struct row first = {.value = logical.value, .squares = logical.squares, .terms = logical.terms};
-    switch (p->direction) {
-    case DIRECTION_FWD:
-        forward(first, &l);
-        break;
-    case DIRECTION_BWD_DATA:
-        backward_data(first, &l);
-        break;
-    case DIRECTION_BWD_WEIGHT:
-        backward_weight(first, &l);
-        break;
-    }
-    release_loops(&l);
-    allocate(out, result->elements);
-    scatter(out, &logical, result);
-    conv_answer_release(&logical);
-    return 0;
 }

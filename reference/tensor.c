@@ -1,64 +1,82 @@
 #include "reference/tensor.h"
 
+#include "src/err.h"
 #include "src/mem.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char *const logical_axes[3] = {"ngcdhw", "gkczyx", "ngkdhw"};
+/* Guards hold quiet NaNs, with payloads that poison never has: an operand's guard copied into a
+ * result must not look unwritten. */
+static const uint8_t guard_pattern[][4] = {
+    [DTYPE_F32] = {0x5a, 0x5a, 0xca, 0x7f},  /* 0x7fca5a5a */
+    [DTYPE_F16] = {0x5a, 0x7e, 0x5a, 0x7e},  /* 0x7e5a */
+    [DTYPE_BF16] = {0xda, 0x7f, 0xda, 0x7f}, /* 0x7fda */
+    [DTYPE_I8] = {0x5a, 0x5a, 0x5a, 0x5a},   [DTYPE_I32] = {0x5a, 0x5a, 0x5a, 0x5a},
+};
 
-const char *data_kind_name(enum data_kind k)
+/* Sizes by the letters of the layouts: c and k per group. */
+static int64_t size_of_letter(const struct problem *p, enum operand which, char letter)
 {
-    return k == DATA_REAL ? "real" : "integer";
+    const char *spatial = which == OPERAND_FILTER ? "zyx" : "dhw";
+    const char *found = strchr(spatial, letter);
+    switch (letter) {
+    case 'n': return p->n;
+    case 'g': return p->g;
+    case 'c': return p->c / p->g;
+    case 'k': return p->k / p->g;
+    }
+    if (!found)
+        bug("layout letter '%c'", letter);
+    int dim = (int)(found - spatial) - (PROBLEM_MAX_DIMS - p->dims);
+    if (which == OPERAND_OUTPUT)
+        return problem_out(p, dim);
+    return which == OPERAND_INPUT ? p->in[dim] : p->fil[dim];
 }
 
-/* The spatial letters that a problem of `dims` dims uses are the last `dims` of the logical string: "hw" of "dhw". */
-static void logical_letters(char letters[8], const struct problem *p, enum operand which)
+/* The default layouts are the logical order of the axes. */
+static void set_axes(struct tensor *t, const struct problem *p, enum operand which)
 {
-    memcpy(letters, logical_axes[which], 3);
-    memcpy(letters + 3, logical_axes[which] + 3 + PROBLEM_MAX_DIMS - p->dims, (size_t)p->dims + 1);
-    if (p->dims == 1)
-        letters[3] = which == OPERAND_FILTER ? 'x' : 'w';
+    struct problem logical = *p;
+    problem_default_layouts(&logical);
+    t->rank = p->dims + 3;
+    t->elements = 1;
+    for (int i = t->rank - 1; i >= 0; i--) {
+        char letter = p->layout[which][i];
+        int axis = (int)(strchr(logical.layout[which], letter) - logical.layout[which]);
+        t->size[axis] = size_of_letter(p, which, letter);
+        t->stride[axis] = t->elements;
+        t->elements *= t->size[axis];
+    }
 }
 
-static void logical_sizes(int64_t size[TENSOR_MAX_RANK], const struct problem *p, enum operand which)
+static void write_guards(struct tensor *t)
 {
-    int64_t c = p->c / p->g, k = p->k / p->g;
-    const int64_t lead[3][3] = {{p->n, p->g, c}, {p->g, k, c}, {p->n, p->g, k}};
-    memcpy(size, lead[which], sizeof lead[which]);
-    for (int d = 0; d < p->dims; d++)
-        size[3 + d] = which == OPERAND_INPUT ? p->in[d] : which == OPERAND_FILTER ? p->fil[d] : problem_out(p, d);
+    uint8_t *low = t->memory, *high = (uint8_t *)t->data + t->bytes;
+    for (int i = 0; i < TENSOR_GUARD_BYTES; i++)
+        low[i] = high[i] = guard_pattern[t->dtype][i % 4];
 }
-
-static void fill_guards(struct tensor *t);
 
 void tensor_init(struct tensor *t, const struct problem *p, enum operand which)
 {
-    char letters[8];
-    *t = (struct tensor){.dtype = p->dtype[which], .rank = 3 + p->dims};
-    logical_letters(letters, p, which);
-    logical_sizes(t->size, p, which);
-    int64_t stride = 1;
-    for (int i = t->rank - 1; i >= 0; i--) {
-        const char *at = strchr(letters, p->layout[which][i]);
-        if (!at)
-            bug("layout %s passed problem_check", p->layout[which]);
-        t->stride[at - letters] = stride;
-        stride *= t->size[at - letters];
-    }
-    t->elements = stride;
-    t->bytes = (size_t)stride * dtype_bytes(t->dtype);
-    t->total_bytes = t->bytes + 2 * (size_t)TENSOR_GUARD_BYTES;
-    t->memory = xmalloc(t->total_bytes);
-    t->data = (char *)t->memory + TENSOR_GUARD_BYTES;
-    fill_guards(t);
+    memset(t, 0, sizeof *t);
+    t->dtype = p->dtype[which];
+    set_axes(t, p, which);
+    t->bytes = (size_t)t->elements * dtype_bytes(t->dtype);
+    t->total_bytes = t->bytes + 2 * TENSOR_GUARD_BYTES;
+    /* Page-aligned, and so is the data behind one guard. */
+    if (posix_memalign(&t->memory, TENSOR_GUARD_BYTES, t->total_bytes) != 0)
+        die("no memory for a tensor of %zu bytes", t->total_bytes);
+    t->data = (uint8_t *)t->memory + TENSOR_GUARD_BYTES;
+    write_guards(t);
     tensor_poison(t, 0);
 }
 
 void tensor_release(struct tensor *t)
 {
     free(t->memory);
-    *t = (struct tensor){0};
+    memset(t, 0, sizeof *t);
 }
 
 int64_t tensor_offset(const struct tensor *t, const int64_t index[TENSOR_MAX_RANK])
@@ -69,6 +87,19 @@ int64_t tensor_offset(const struct tensor *t, const int64_t index[TENSOR_MAX_RAN
     return offset;
 }
 
+int64_t tensor_next(const struct tensor *t, int64_t index[TENSOR_MAX_RANK], int64_t offset)
+{
+    for (int i = t->rank - 1; i >= 0; i--) {
+        offset += t->stride[i];
+        if (++index[i] < t->size[i])
+            return offset;
+        offset -= t->size[i] * t->stride[i];
+        index[i] = 0;
+    }
+    return -1;
+}
+
+/* Layouts are packed, so each axis is a digit of the offset. */
 void tensor_coordinates(int64_t index[TENSOR_MAX_RANK], const struct tensor *t, int64_t offset)
 {
     memset(index, 0, TENSOR_MAX_RANK * sizeof *index);
@@ -76,144 +107,150 @@ void tensor_coordinates(int64_t index[TENSOR_MAX_RANK], const struct tensor *t, 
         index[i] = offset / t->stride[i] % t->size[i];
 }
 
-/* Round to `bits` of significand with the smallest normal exponent given: through the grid of the value's own binade. */
-static double round_to(double value, int bits, int smallest_exponent)
+/* Round a double to a 16-bit float with `mantissa` stored bits, to nearest even, straight from the
+ * double's bits: a detour over float would round twice. Subnormals shift further; a carry out of
+ * the mantissa is right as it falls, also into infinity. */
+static uint16_t narrow(double value, int mantissa, int bias)
 {
-    if (value == 0 || !isfinite(value))
-        return value;
-    int exponent;
-    frexp(value, &exponent);
-    exponent = exponent - 1 < smallest_exponent ? smallest_exponent : exponent - 1;
-    double step = ldexp(1, exponent - (bits - 1));
-    return rint(value / step) * step;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint16_t sign = (uint16_t)(bits >> 63 << 15);
+    uint64_t infinity = (uint64_t)(2 * bias + 1) << mantissa;
+    if (isnan(value))
+        return (uint16_t)(sign | infinity | 1u << (mantissa - 1));
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+    if (exponent > bias)
+        return (uint16_t)(sign | infinity);
+    int shift = 52 - mantissa;
+    if (exponent < 1 - bias) {
+        shift += 1 - bias - exponent;
+        exponent = 1 - bias;
+    }
+    if (shift > 54)
+        return sign;
+    uint64_t significand = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    uint64_t kept = significand >> shift, half = UINT64_C(1) << (shift - 1);
+    uint64_t rest = significand & (2 * half - 1);
+    kept += rest > half || (rest == half && kept % 2 == 1);
+    return (uint16_t)(sign | (((uint64_t)(exponent + bias - 1) << mantissa) + kept));
+}
+
+/* The bits moved to the top of a double have the right digits and an exponent that is too small by
+ * a constant; true for subnormals too. */
+static double widen(uint16_t bits, int mantissa, double scale)
+{
+    uint64_t magnitude = (uint64_t)(bits & 0x7fff) << (52 - mantissa);
+    unsigned exponent = (bits & 0x7fffu) >> mantissa, top = 0x7fffu >> mantissa;
+    double value;
+    memcpy(&value, &magnitude, sizeof value);
+    if (exponent == top)
+        value = (bits & ((1u << mantissa) - 1)) ? NAN : INFINITY;
+    else
+        value *= scale;
+    return bits & 0x8000 ? -value : value;
 }
 
 uint16_t tensor_f16_from(double value)
 {
-    uint16_t sign = signbit(value) ? 0x8000 : 0;
-    if (isnan(value))
-        return sign | 0x7e00;
-    double magnitude = fabs(round_to(value, 11, -14));
-    if (magnitude > 65504)
-        return sign | 0x7c00;
-    if (magnitude < ldexp(1, -14))
-        return (uint16_t)(sign | (unsigned)ldexp(magnitude, 24));
-    int exponent;
-    double fraction = frexp(magnitude, &exponent); /* in [0.5, 1) */
-    return (uint16_t)(sign | (unsigned)(exponent + 14) << 10 | ((unsigned)ldexp(fraction, 11) & 0x3ff));
+    return narrow(value, 10, 15);
 }
 
 double tensor_f16_to(uint16_t bits)
 {
-    int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
-    double magnitude = exponent == 0    ? ldexp(fraction, -24)
-                       : exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
-                                        : ldexp(1024 + fraction, exponent - 25);
-    return bits & 0x8000 ? -magnitude : magnitude;
-}
-
-static uint32_t bits_of_float(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
+    return widen(bits, 10, 0x1p1008); /* 1023 - 15 */
 }
 
 uint16_t tensor_bf16_from(double value)
 {
-    if (isnan(value))
-        return signbit(value) ? 0xffc0 : 0x7fc0;
-    /* Eight bits of significand and float's exponents: the rounded value is a float exactly, or overflows as one does. */
-    return (uint16_t)(bits_of_float((float)round_to(value, 8, -126)) >> 16);
+    return narrow(value, 7, 127);
 }
 
 double tensor_bf16_to(uint16_t bits)
 {
-    uint32_t wide = (uint32_t)bits << 16;
-    float f;
-    memcpy(&f, &wide, sizeof f);
-    return f;
+    return widen(bits, 7, 0x1p896); /* 1023 - 127 */
+}
+
+/* To nearest even; NaN gives 0, as no integer stands for it. */
+static int32_t saturate(double value, int32_t lowest, int32_t highest)
+{
+    if (isnan(value))
+        return 0;
+    if (value <= lowest)
+        return lowest;
+    return value >= highest ? highest : (int32_t)rint(value);
 }
 
 double tensor_get(const struct tensor *t, int64_t offset)
 {
     switch (t->dtype) {
-    case DTYPE_F32:
-        return ((const float *)t->data)[offset];
-    case DTYPE_F16:
-        return tensor_f16_to(((const uint16_t *)t->data)[offset]);
-    case DTYPE_BF16:
-        return tensor_bf16_to(((const uint16_t *)t->data)[offset]);
-    case DTYPE_I8:
-        return ((const int8_t *)t->data)[offset];
-    case DTYPE_I32:
-        return ((const int32_t *)t->data)[offset];
+    case DTYPE_F32: return ((const float *)t->data)[offset];
+    case DTYPE_F16: return tensor_f16_to(((const uint16_t *)t->data)[offset]);
+    case DTYPE_BF16: return tensor_bf16_to(((const uint16_t *)t->data)[offset]);
+    case DTYPE_I8: return ((const int8_t *)t->data)[offset];
+    case DTYPE_I32: return ((const int32_t *)t->data)[offset];
     }
-    bug("no such type: %d", t->dtype);
-}
-
-static double clamp(double value, double low, double high)
-{
-    value = rint(value);
-    return value < low ? low : value > high ? high : value;
+    bug("dtype %d", (int)t->dtype);
 }
 
 void tensor_set(struct tensor *t, int64_t offset, double value)
 {
     switch (t->dtype) {
-    case DTYPE_F32:
-        ((float *)t->data)[offset] = (float)value;
-        return;
-    case DTYPE_F16:
-        ((uint16_t *)t->data)[offset] = tensor_f16_from(value);
-        return;
-    case DTYPE_BF16:
-        ((uint16_t *)t->data)[offset] = tensor_bf16_from(value);
-        return;
+    case DTYPE_F32: ((float *)t->data)[offset] = (float)value; return;
+    case DTYPE_F16: ((uint16_t *)t->data)[offset] = tensor_f16_from(value); return;
+    case DTYPE_BF16: ((uint16_t *)t->data)[offset] = tensor_bf16_from(value); return;
     case DTYPE_I8:
-        ((int8_t *)t->data)[offset] = (int8_t)clamp(value, INT8_MIN, INT8_MAX);
+        ((int8_t *)t->data)[offset] = (int8_t)saturate(value, INT8_MIN, INT8_MAX);
         return;
-    case DTYPE_I32:
-        ((int32_t *)t->data)[offset] = (int32_t)clamp(value, INT32_MIN, INT32_MAX);
-        return;
+    case DTYPE_I32: ((int32_t *)t->data)[offset] = saturate(value, INT32_MIN, INT32_MAX); return;
     }
-    bug("no such type: %d", t->dtype);
+    bug("dtype %d", (int)t->dtype);
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014): one well-mixed value for one counter. */
+double tensor_round(enum dtype dtype, double value)
+{
+    switch (dtype) {
+    case DTYPE_F32: return (float)value;
+    case DTYPE_F16: return tensor_f16_to(tensor_f16_from(value));
+    case DTYPE_BF16: return tensor_bf16_to(tensor_bf16_from(value));
+    case DTYPE_I8: return saturate(value, INT8_MIN, INT8_MAX);
+    case DTYPE_I32: return saturate(value, INT32_MIN, INT32_MAX);
+    }
+    bug("dtype %d", (int)dtype);
+}
+
+/* The finaliser of splitmix64 (Steele, Lea and Flood 2014): every input bit reaches every output
+ * bit. */
 static uint64_t mix(uint64_t x)
 {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
 }
 
-/* The pattern of one element: quiet NaNs whose payload names the round; for integers a value that depends on place and round. */
+/* Floats: a quiet NaN whose payload has the bit that guards lack, and the round below it. i32: high
+ * numbers that exact sums stay below by a mile. i8 has no free value, hence the change with offset
+ * and round: what was not written is wrong in at least one of two rounds. */
 static uint32_t poison_bits(enum dtype dtype, int64_t offset, int round)
 {
-    unsigned r = (unsigned)round & 1;
+    uint64_t seeded = mix((uint64_t)offset ^ (uint64_t)(unsigned)round << 48);
     switch (dtype) {
-    case DTYPE_F32:
-        return 0x7fc0a55a + r;
-    case DTYPE_F16:
-        return 0x7e5a + r;
-    case DTYPE_BF16:
-        return 0x7fda + r;
-    case DTYPE_I8:
-        return (uint32_t)(mix((uint64_t)offset * 2 + r) & 0xff);
-    case DTYPE_I32:
-        return (uint32_t)(mix((uint64_t)offset * 2 + r) | 0x40000000) & 0x7fffffff;
+    case DTYPE_F32: return 0x7fd00000u | (0x1235u + (unsigned)round) % 0x10000u;
+    case DTYPE_F16: return 0x7f00u | (0x11u + (unsigned)round) % 0x100u;
+    case DTYPE_BF16: return 0x7fe0u | (0x11u + (unsigned)round) % 0x20u;
+    case DTYPE_I8: return (uint8_t)(seeded ^ (unsigned)round);
+    case DTYPE_I32: return 0x6b000000u | (uint32_t)(seeded >> 40);
     }
-    bug("no such type: %d", dtype);
+    bug("dtype %d", (int)dtype);
 }
 
 void tensor_poison(struct tensor *t, int round)
 {
     size_t size = dtype_bytes(t->dtype);
-    for (int64_t i = 0; i < t->elements; i++) {
-        uint32_t bits = poison_bits(t->dtype, i, round); /* little-endian: the low bytes come first */
-        memcpy((char *)t->data + (size_t)i * size, &bits, size);
+    uint8_t *at = t->data;
+    for (int64_t i = 0; i < t->elements; i++, at += size) {
+        uint32_t bits = poison_bits(t->dtype, i, round);
+        memcpy(at, &bits, size); /* little-endian, like every device we know */
     }
 }
 
@@ -221,80 +258,107 @@ bool tensor_is_poison(const struct tensor *t, int64_t offset, int round)
 {
     size_t size = dtype_bytes(t->dtype);
     uint32_t bits = poison_bits(t->dtype, offset, round);
-    return memcmp((const char *)t->data + (size_t)offset * size, &bits, size) == 0;
-}
-
-/* Guards read as NaN in every float type: 0xff7f repeated is one in f16 and bf16 (0x7fff) and, taken as 0x7fff7fff, in f32. */
-static unsigned char guard_byte(enum dtype dtype, size_t i)
-{
-    if (dtype == DTYPE_I8 || dtype == DTYPE_I32)
-        return 0x5a;
-    return i % 2 == 0 ? 0xff : 0x7f;
-}
-
-static void fill_guards(struct tensor *t)
-{
-    unsigned char *low = t->memory, *high = (unsigned char *)t->data + t->bytes;
-    for (size_t i = 0; i < TENSOR_GUARD_BYTES; i++)
-        low[i] = high[i] = guard_byte(t->dtype, i);
+    return memcmp((const uint8_t *)t->data + (size_t)offset * size, &bits, size) == 0;
 }
 
 void tensor_guard_damage(int64_t *low, int64_t *high, const struct tensor *t)
 {
-    const unsigned char *l = t->memory, *h = (const unsigned char *)t->data + t->bytes;
+    const uint8_t *below = t->memory, *above = (const uint8_t *)t->data + t->bytes;
     *low = *high = 0;
-    for (size_t i = 0; i < TENSOR_GUARD_BYTES; i++) {
-        *low += l[i] != guard_byte(t->dtype, i);
-        *high += h[i] != guard_byte(t->dtype, i);
+    for (int i = 0; i < TENSOR_GUARD_BYTES; i++) {
+        *low += below[i] != guard_pattern[t->dtype][i % 4];
+        *high += above[i] != guard_pattern[t->dtype][i % 4];
     }
 }
 
-/* A non-zero integer of [-range, range] seven times in eight, else any: zeros hide faults (0 * wrong = 0), but some must be there. */
-static double integer_value(uint64_t random, int64_t range)
+const char *data_kind_name(enum data_kind k)
 {
-    if (range == 0)
-        return 0;
-    uint64_t draw = random >> 3;
-    if ((random & 7) == 0)
-        return (double)((int64_t)(draw % (uint64_t)(2 * range + 1)) - range);
-    int64_t value = (int64_t)(draw % (uint64_t)(2 * range)) - range;
-    return (double)(value >= 0 ? value + 1 : value);
+    switch (k) {
+    case DATA_INTEGER: return "integer";
+    case DATA_REAL: return "real";
+    }
+    bug("data kind %d", (int)k);
 }
 
-/* Uniform in [-1, 1) on 53 bits, then rounded to the type by tensor_set. */
-static double real_value(uint64_t random)
+/* A zero is drawn a second time, so it stays with probability 1 / (2 range + 1)^2: a product with
+ * zero hides whatever it multiplies. */
+static double draw_integer(uint64_t random, int64_t range)
 {
-    return ldexp((double)(random >> 11), -52) - 1;
+    uint64_t span = 2 * (uint64_t)range + 1;
+    int64_t value = (int64_t)((random >> 32) * span >> 32) - range;
+    if (value == 0)
+        value = (int64_t)((random & 0xffffffff) * span >> 32) - range;
+    return (double)value;
 }
 
-void tensor_fill(struct tensor *t, enum data_kind kind, uint64_t seed, enum operand which, int64_t range)
+static double draw_real(uint64_t random)
 {
-    uint64_t stream = mix(mix(seed) + (uint64_t)which);
-    int64_t limit = t->dtype == DTYPE_I8 && range > INT8_MAX ? INT8_MAX : range;
-    for (int64_t offset = 0; offset < t->elements; offset++) {
-        int64_t index[TENSOR_MAX_RANK], position = 0;
-        tensor_coordinates(index, t, offset);
-        for (int i = 0; i < t->rank; i++)
-            position = position * t->size[i] + index[i];
-        uint64_t random = mix(stream ^ (uint64_t)position);
-        tensor_set(t, offset, kind == DATA_REAL ? real_value(random) : integer_value(random, limit));
+    return (double)(random >> 11) * 0x1p-52 - 1;
+}
+
+void tensor_fill(struct tensor *t, enum data_kind kind, uint64_t seed, enum operand which,
+                 int64_t range)
+{
+    if (kind == DATA_INTEGER && (range < 1 || range > INT32_MAX / 2))
+        bug("range %lld", (long long)range);
+    uint64_t stream = mix(seed ^ mix((uint64_t)which + 1)), position = 0;
+    int64_t index[TENSOR_MAX_RANK] = {0};
+    for (int64_t offset = 0; offset >= 0; offset = tensor_next(t, index, offset)) {
+        uint64_t random = mix(stream + position++);
+        tensor_set(t, offset,
+                   kind == DATA_INTEGER ? draw_integer(random, range) : draw_real(random));
     }
 }
 
-/* Proof: operands are integers of magnitude at most R, so every product is an integer of magnitude at most R^2, and every sum of any m <= K of
- * them, in any order and grouping, is an integer of magnitude at most K R^2 <= 2^bits. All integers up to 2^bits are representable with `bits` of
- * significand, so no partial sum is ever rounded, and the result is one exact integer. The largest R is floor(sqrt(2^bits / K)), bounded by
- * what the input types hold: 2^8 for bf16, 2^11 for f16, 127 for i8; and by 1024, since larger numbers find nothing more. */
+/* Integers up to this magnitude are exact in the type. */
+static int64_t largest_exact(enum dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_F32: return 1 << 24;
+    case DTYPE_F16: return 1 << 11;
+    case DTYPE_BF16: return 1 << 8;
+    case DTYPE_I8: return INT8_MAX;
+    case DTYPE_I32: return INT32_MAX;
+    }
+    bug("dtype %d", (int)dtype);
+}
+
+static int64_t root(double square)
+{
+    return (int64_t)floor(sqrt(square));
+}
+
+/* Results are sums of K products of mean 0 and magnitude at most R^2, so their standard deviation
+ * is below sqrt(K) R^2. Eight of these within the type leave overflow to less than one element in
+ * 10^14. A range of 1 is the least that is data at all. */
+static int64_t largest_unsaturated(enum dtype result, int64_t reduction)
+{
+    double largest = result == DTYPE_F16 ? 65504 : result == DTYPE_I8 ? INT8_MAX : INFINITY;
+    if (isinf(largest))
+        return INT32_MAX / 2;
+    int64_t range = root(largest / (8 * sqrt((double)reduction)));
+    return range > 1 ? range : 1;
+}
+
+/* Proof. Let every operand be an integer in [-R, R] and K the longest sum. Take any order of
+ * summation: sequential, tree, split, by fused or separate multiply and add. Whatever the
+ * accumulator holds at any moment is a sum of a subset of the at most K products of one result
+ * element, or a single product: an integer of magnitude at most K R^2 <= 2^bits. A significand of
+ * `bits` bits holds every integer up to and including 2^bits (that one is a power of two), and f32
+ * and f16 do not overflow at 2^24 and 2^11. So the infinitely precise result of each operation is
+ * representable, no rounding takes place, and the end is the exact sum. An i32 accumulator ends at
+ * 2^31 - 1, hence the one less. The operands are exact when R is at most what the significands of
+ * their types hold.  */
 int64_t tensor_exact_range(const struct problem *p, int accumulator_bits)
 {
-    static const int64_t holds[] = {[DTYPE_F32] = 1024, [DTYPE_F16] = 1024, [DTYPE_BF16] = 256, [DTYPE_I8] = 127, [DTYPE_I32] = 1024};
-    int64_t limit = ((int64_t)1 << accumulator_bits) / problem_reduction(p);
-    int64_t range = (int64_t)sqrt((double)limit);
-    while (range > 0 && range * range > limit)
-        range--;
-    for (int i = 0; i < 3; i++) {
-        if ((enum operand)i != problem_result(p) && holds[p->dtype[i]] < range)
-            range = holds[p->dtype[i]];
+    enum operand result = problem_result(p);
+    int64_t reduction = problem_reduction(p);
+    int64_t limit = (INT64_C(1) << accumulator_bits) - (accumulator_bits >= 31);
+    int64_t range = root((double)(limit / reduction));
+    for (enum operand o = OPERAND_INPUT; o <= OPERAND_OUTPUT; o++) {
+        int64_t largest =
+            o == result ? largest_unsaturated(p->dtype[o], reduction) : largest_exact(p->dtype[o]);
+        range = range < largest ? range : largest;
     }
     return range;
 }
