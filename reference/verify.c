@@ -1,17 +1,24 @@
 #include "reference/verify.h"
 
+#include "src/buf.h"
+#include "src/err.h"
+#include "src/mem.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Standard deviations of the modelled rounding error that a right result may be away: about 1e-15 an element (facts/reference.md 2.6). */
-static const double LAMBDA = 8;
+/* Standard deviations of the modelled error that a right result may be away: with 8, less than one
+ * false alarm in 10^14 elements if the model holds. */
+#define LAMBDA 8.0
+
+enum { TAIL_BLOCK = 16 }; /* the block whose partial remainder is a tail: the smallest usual tile */
 
 static const struct {
     const char *name;
     int bits;              /* of significand */
-    double roundoff;       /* u: half an ulp at 1 */
-    bool rounded_products; /* multiply, round, then add */
+    double roundoff;       /* half an ulp at 1 */
+    bool rounded_products; /* multiply, round, add, round */
 } accumulators[] = {
     [ACCUMULATOR_F32_FMA] = {"fma", 24, 0x1p-24, false},
     [ACCUMULATOR_F32] = {"f32", 24, 0x1p-24, true},
@@ -21,7 +28,7 @@ static const struct {
 
 bool accumulator_parse(enum accumulator *out, const char *word)
 {
-    for (size_t i = 0; i < sizeof accumulators / sizeof accumulators[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(accumulators); i++) {
         if (strcmp(accumulators[i].name, word) == 0) {
             *out = (enum accumulator)i;
             return true;
@@ -32,248 +39,347 @@ bool accumulator_parse(enum accumulator *out, const char *word)
 
 const char *accumulator_name(enum accumulator a)
 {
+    if ((unsigned)a >= COUNT_OF(accumulators))
+        bug("accumulator %d", (int)a);
     return accumulators[a].name;
 }
 
 int accumulator_bits(enum accumulator a)
 {
+    if ((unsigned)a >= COUNT_OF(accumulators))
+        bug("accumulator %d", (int)a);
     return accumulators[a].bits;
 }
 
-/* Unit roundoff and smallest subnormal of an output type; integers have neither. */
-static double roundoff_of(enum dtype t)
-{
-    return t == DTYPE_F32 ? 0x1p-24 : t == DTYPE_F16 ? 0x1p-11 : t == DTYPE_BF16 ? 0x1p-8 : 0;
-}
+/* By dtype; integers have neither. */
+static const double roundoffs[] = {0x1p-24, 0x1p-11, 0x1p-8, 0, 0};
+static const double smallest_subnormals[] = {0x1p-149, 0x1p-24, 0x1p-133, 0, 0};
 
-static double subnormal_of(enum dtype t)
+/* The bound in verify.h. Converting to the accumulator's own type or a wider one rounds nothing. */
+static double tolerance(double y, double squares, double terms, enum accumulator a, enum dtype out)
 {
-    return t == DTYPE_F32 ? 0x1p-149 : t == DTYPE_F16 ? 0x1p-24 : t == DTYPE_BF16 ? 0x1p-133 : 0;
-}
-
-/* The bound of verify.h for one element. */
-static double tolerance(double y, double squares, double terms, enum accumulator a, enum dtype result)
-{
-    double u = accumulators[a].roundoff, u_out = roundoff_of(result);
+    double u = accumulators[a].roundoff;
+    double u_out = roundoffs[out] > u ? roundoffs[out] : 0;
     double variance = terms * squares / 6 + terms * y * y / 9;
     if (accumulators[a].rounded_products)
         variance += squares / 3;
     double sum = LAMBDA * u * sqrt(variance);
-    if (u_out <= u)
-        u_out = 0;
-    return sum + u_out * (fabs(y) + sum) * 1.0001 + subnormal_of(result) / 2;
+    return sum + u_out * (fabs(y) + sum) + smallest_subnormals[out] / 2;
 }
 
-/* The value rounded once to the type of the result. */
-static double rounded(double value, enum dtype t)
+/* One element beside its answer. The ratio is error by tolerance: above 1 (or NaN's infinity) is
+ * off. */
+struct reading {
+    double expected, actual, error, tolerance, ratio;
+};
+
+static double ratio_of(const struct reading *r)
 {
-    switch (t) {
-    case DTYPE_F32:
-        return (float)value;
-    case DTYPE_F16:
-        return tensor_f16_to(tensor_f16_from(value));
-    case DTYPE_BF16:
-        return tensor_bf16_to(tensor_bf16_from(value));
-    case DTYPE_I8:
-    case DTYPE_I32:
-        return value;
-    }
-    bug("no such type: %d", t);
+    if (isnan(r->actual))
+        return INFINITY;
+    if (r->error == 0)
+        return 0;
+    return r->tolerance > 0 ? r->error / r->tolerance : INFINITY;
 }
 
-/* Error in tolerances: at most 1 is right. On integer data equal is 0 and anything else infinity. */
-static double judge_element(double *error, double *tol, double expected, double actual, const struct conv_answer *answer, int64_t offset,
-                            enum data_kind kind, enum accumulator a, enum dtype result)
+/* An overflow that the type forces on the right value is right: infinity where the answer rounds to
+ * it. */
+static double error_of(double expected, double actual, double target)
 {
-    double target = rounded(expected, result);
-    *error = fabs(actual - (kind == DATA_INTEGER ? target : expected));
-    *tol = kind == DATA_INTEGER ? 0 : tolerance(expected, answer->squares[offset], answer->terms[offset], a, result);
-    if (isnan(actual))
-        return INFINITY;
-    if (actual == target)
-        return kind == DATA_INTEGER || *tol == 0 || !isfinite(target) ? 0 : *error / *tol;
-    if (kind == DATA_INTEGER || !isfinite(actual) || *tol == 0)
-        return INFINITY;
-    return *error / *tol;
+    if (isinf(actual) && actual == target)
+        return 0;
+    return fabs(actual - expected);
+}
+
+static void read_element(struct reading *r, const struct tensor *t,
+                         const struct conv_answer *answer, int64_t at, bool exact,
+                         enum accumulator a)
+{
+    double target = tensor_round(t->dtype, answer->value[at]);
+    r->actual = tensor_get(t, at);
+    r->expected = exact ? target : answer->value[at];
+    r->error = error_of(r->expected, r->actual, target);
+    r->tolerance = 0;
+    if (!exact)
+        r->tolerance = tolerance(r->expected, answer->squares[at], answer->terms[at], a, t->dtype);
+    r->ratio = ratio_of(r);
 }
 
 static int bucket_of(double ratio)
 {
     static const double edges[VERIFY_BUCKETS - 1] = {0, 0.125, 0.25, 0.5, 1, 2, 16};
     int bucket = 0;
-    while (bucket < VERIFY_BUCKETS - 1 && !(ratio <= edges[bucket]))
+    while (bucket < VERIFY_BUCKETS - 1 && ratio > edges[bucket])
         bucket++;
     return bucket;
 }
 
-/* Does a tap of this forward output lie in the padding? */
-static bool output_at_border(const struct problem *p, const int64_t *spatial)
+static int group_axis(const struct problem *p)
 {
-    for (int d = 0; d < p->dims; d++) {
-        int64_t first = spatial[d] * p->str[d] - p->pad_lo[d];
-        if (first < 0 || first + (p->fil[d] - 1) * p->dil[d] >= p->in[d])
-            return true;
-    }
-    return false;
+    return p->direction == DIRECTION_BWD_WEIGHT ? 0 : 1;
 }
 
-/* Would a tap meet this input position from an output that does not exist? */
-static bool input_at_border(const struct problem *p, const int64_t *spatial)
+static int channel_axis(const struct problem *p)
 {
-    for (int d = 0; d < p->dims; d++) {
-        int64_t highest = spatial[d] + p->pad_lo[d], lowest = highest - (p->fil[d] - 1) * p->dil[d];
-        if (lowest < 0 || highest > (problem_out(p, d) - 1) * p->str[d])
-            return true;
-    }
-    return false;
+    return group_axis(p) + 1;
 }
 
-static bool tap_off_centre(const struct problem *p, const int64_t *spatial)
+/* Channels of the result within a group, and its spatial sizes. */
+static int64_t result_channels(const struct problem *p)
 {
-    for (int d = 0; d < p->dims; d++) {
-        if (spatial[d] != p->fil[d] / 2)
-            return true;
-    }
-    return false;
+    return (p->direction == DIRECTION_BWD_DATA ? p->c : p->k) / p->g;
 }
 
-static bool at_border(const struct problem *p, const int64_t *spatial)
+static int64_t result_size(const struct problem *p, int dim)
 {
     switch (p->direction) {
-    case DIRECTION_FWD:
-        return output_at_border(p, spatial);
-    case DIRECTION_BWD_DATA:
-        return input_at_border(p, spatial);
-    case DIRECTION_BWD_WEIGHT:
-        return tap_off_centre(p, spatial);
+    case DIRECTION_FWD: return problem_out(p, dim);
+    case DIRECTION_BWD_DATA: return p->in[dim];
+    case DIRECTION_BWD_WEIGHT: return p->fil[dim];
     }
-    bug("no such direction: %d", p->direction);
+    bug("direction %d", (int)p->direction);
 }
 
-/* Position modulo stride, each dim capped at 1, as d*4 + h*2 + w: the sub-kernel of strided backward data that owns the element. */
-static int phase_of(const struct problem *p, const int64_t *spatial)
+/* Would a tap meet this input position from an output that is not there? */
+static bool lacks_output(const struct problem *p, int dim, int64_t position)
 {
-    int phase = 0;
-    for (int d = 0; d < p->dims; d++) {
-        int64_t rest = (spatial[d] + p->pad_lo[d]) % p->str[d];
-        phase = phase * 2 + (rest > 0);
+    for (int64_t r = 0; r < p->fil[dim]; r++) {
+        int64_t distance = position + p->pad_lo[dim] - r * p->dil[dim];
+        if (distance % p->str[dim] != 0)
+            continue;
+        if (distance < 0 || distance / p->str[dim] >= problem_out(p, dim))
+            return true;
     }
-    return phase;
+    return false;
 }
 
-/* Is the index inside the last partial block of 16? */
-static bool in_partial_block(int64_t index, int64_t size)
+static bool at_border(const struct problem *p, int dim, int64_t position)
 {
-    return size % 16 != 0 && index >= size / 16 * 16;
+    int64_t first = position * p->str[dim] - p->pad_lo[dim];
+    switch (p->direction) {
+    case DIRECTION_FWD: return first < 0 || first + (p->fil[dim] - 1) * p->dil[dim] >= p->in[dim];
+    case DIRECTION_BWD_DATA: return lacks_output(p, dim, position);
+    case DIRECTION_BWD_WEIGHT: return position != p->fil[dim] / 2;
+    }
+    bug("direction %d", (int)p->direction);
 }
 
-static void note_place(struct verify_stats *s, const struct problem *p, const struct tensor *t, const int64_t index[TENSOR_MAX_RANK])
+/* Not at the start of a stride: the sub-kernels of a strided backward data start at the padding. */
+static bool off_phase(const struct problem *p, int dim, int64_t position)
 {
-    bool weight = p->direction == DIRECTION_BWD_WEIGHT;
-    const int64_t *spatial = index + 3;
-    int64_t group = index[weight ? 0 : 1], channel = index[weight ? 1 : 2];
-    s->at_border += at_border(p, spatial);
-    s->by_phase[phase_of(p, spatial)]++;
-    s->in_tail += in_partial_block(channel, t->size[weight ? 1 : 2]) || in_partial_block(index[t->rank - 1], t->size[t->rank - 1]);
-    if (s->by_group_first < 0 || group < s->by_group_first)
-        s->by_group_first = group;
-    if (group > s->by_group_last)
-        s->by_group_last = group;
-    if (s->channel_first < 0 || channel < s->channel_first)
-        s->channel_first = channel;
-    if (channel > s->channel_last)
-        s->channel_last = channel;
+    int64_t shift = p->direction == DIRECTION_BWD_DATA ? p->pad_lo[dim] : 0;
+    return (position + shift) % p->str[dim] != 0;
 }
 
-static void note_worst(struct verify_stats *s, const struct tensor *t, int64_t offset, double ratio, double error, double expected, double actual)
+/* An axis without one full block has no tail: there a tail would be everything. */
+static bool in_tail(int64_t index, int64_t size)
 {
-    bool first = s->worst_ratio == 0 && s->worst_error == 0;
-    if (!(ratio > s->worst_ratio) && !(first && ratio >= s->worst_ratio))
+    return size >= TAIL_BLOCK && index >= size - size % TAIL_BLOCK;
+}
+
+static void extend(int64_t *first, int64_t *last, int64_t index)
+{
+    if (*first < 0 || index < *first)
+        *first = index;
+    if (index > *last)
+        *last = index;
+}
+
+static void note_place(struct verify_stats *s, const struct problem *p, const struct tensor *t,
+                       int64_t offset)
+{
+    int64_t index[TENSOR_MAX_RANK];
+    int phase = 0, last = t->rank - 1, channel = channel_axis(p);
+    bool border = false;
+    tensor_coordinates(index, t, offset);
+    for (int i = 0; i < p->dims; i++) {
+        border = border || at_border(p, i, index[3 + i]);
+        phase = 2 * phase + off_phase(p, i, index[3 + i]);
+    }
+    s->at_border += border;
+    s->by_phase[phase]++;
+    s->in_tail += in_tail(index[channel], t->size[channel]) || in_tail(index[last], t->size[last]);
+    extend(&s->by_group_first, &s->by_group_last, index[group_axis(p)]);
+    extend(&s->channel_first, &s->channel_last, index[channel]);
+}
+
+static void note_mismatch(struct verify_stats *s, const struct reading *r, bool unwritten)
+{
+    s->mismatches++;
+    s->unwritten += unwritten;
+    s->nans += isnan(r->actual) && !unwritten;
+    s->infs += isinf(r->actual) && isfinite(r->expected);
+}
+
+/* The worst is the largest ratio; where exactness leaves only infinity, the largest error. */
+static void note_worst(struct verify_stats *s, const struct reading *r, const struct tensor *t,
+                       int64_t offset)
+{
+    if (r->ratio < s->worst_ratio)
         return;
-    s->worst_ratio = ratio;
-    s->worst_error = error;
-    s->worst_expected = expected;
-    s->worst_actual = actual;
+    if (r->ratio == s->worst_ratio && !(r->error > s->worst_error))
+        return;
+    s->worst_ratio = r->ratio;
+    s->worst_error = r->error;
+    s->worst_expected = r->expected;
+    s->worst_actual = r->actual;
     tensor_coordinates(s->worst_index, t, offset);
 }
 
-void verify_measure(struct verify_stats *out, const struct problem *p, const struct tensor *result, const struct conv_answer *answer,
-                    enum data_kind kind, enum accumulator accumulator, int poison_round)
+void verify_measure(struct verify_stats *out, const struct problem *p, const struct tensor *result,
+                    const struct conv_answer *answer, enum data_kind kind,
+                    enum accumulator accumulator, int poison_round)
 {
-    *out = (struct verify_stats){.elements = result->elements, .by_group_first = -1, .by_group_last = -1, .channel_first = -1,
+    bool exact = kind == DATA_INTEGER || accumulator == ACCUMULATOR_I32;
+    if (answer->elements != result->elements)
+        bug("%lld answers for %lld elements", (long long)answer->elements,
+            (long long)result->elements);
+    *out = (struct verify_stats){.elements = result->elements,
+                                 .worst_ratio = -1,
+                                 .by_group_first = -1,
+                                 .by_group_last = -1,
+                                 .channel_first = -1,
                                  .channel_last = -1};
-    for (int64_t offset = 0; offset < result->elements; offset++) {
-        double expected = answer->value[offset], actual = tensor_get(result, offset), error, tol;
-        double ratio = judge_element(&error, &tol, expected, actual, answer, offset, kind, accumulator, result->dtype);
-        bool unwritten = tensor_is_poison(result, offset, poison_round) && ratio > 1;
-        out->zeros += actual == 0;
-        out->nans += isnan(actual) && !unwritten;
-        out->infs += isinf(actual) && isfinite(rounded(expected, result->dtype));
-        out->unwritten += unwritten;
-        out->histogram[bucket_of(ratio)]++;
-        if (tol > out->max_tolerance)
-            out->max_tolerance = tol;
-        note_worst(out, result, offset, ratio, error, expected, actual);
-        if (!(ratio <= 1)) {
-            int64_t index[TENSOR_MAX_RANK];
-            tensor_coordinates(index, result, offset);
-            out->mismatches++;
-            note_place(out, p, result, index);
+    for (int64_t i = 0; i < result->elements; i++) {
+        struct reading r;
+        read_element(&r, result, answer, i, exact, accumulator);
+        out->zeros += r.actual == 0;
+        out->histogram[bucket_of(r.ratio)]++;
+        out->max_tolerance = fmax(out->max_tolerance, r.tolerance);
+        note_worst(out, &r, result, i);
+        if (r.ratio > 1) {
+            note_mismatch(out, &r, tensor_is_poison(result, i, poison_round));
+            note_place(out, p, result, i);
         }
     }
     tensor_guard_damage(&out->guard_low, &out->guard_high, result);
 }
 
-/* The only stride phase with mismatches, -1 when there are several. */
-static int only_phase(const struct verify_stats *s)
+/* How much of the result has a property: all mismatches having it means little when most elements
+ * do. */
+
+static double border_share(const struct problem *p)
 {
+    double inside = 1;
+    for (int dim = 0; dim < p->dims; dim++) {
+        int64_t size = result_size(p, dim), border = 0;
+        for (int64_t i = 0; i < size; i++)
+            border += at_border(p, dim, i);
+        inside *= 1 - (double)border / (double)size;
+    }
+    return 1 - inside;
+}
+
+static double phase_share(const struct problem *p, int phase)
+{
+    double share = 1;
+    for (int dim = 0; dim < p->dims; dim++) {
+        int64_t size = result_size(p, dim), off = 0;
+        for (int64_t i = 0; i < size; i++)
+            off += off_phase(p, dim, i);
+        bool wanted = phase >> (p->dims - 1 - dim) & 1;
+        share *= (double)(wanted ? off : size - off) / (double)size;
+    }
+    return share;
+}
+
+static double tail_share(const struct problem *p)
+{
+    const int64_t sizes[] = {result_channels(p), result_size(p, p->dims - 1)};
+    double inside = 1;
+    for (int i = 0; i < 2; i++)
+        if (sizes[i] >= TAIL_BLOCK)
+            inside *= 1 - (double)(sizes[i] % TAIL_BLOCK) / (double)sizes[i];
+    return 1 - inside;
+}
+
+/* Do all mismatches share a property that so many elements hardly share by chance? */
+static bool tells(int64_t with, double share, const struct verify_stats *s)
+{
+    return with == s->mismatches && pow(share, (double)with) < 0.01;
+}
+
+static bool say_phase(struct buf *out, const struct problem *p, const struct verify_stats *s)
+{
+    if (p->direction == DIRECTION_BWD_WEIGHT)
+        return false; /* taps have no phases of their own */
     for (int i = 0; i < 8; i++) {
-        if (s->by_phase[i] == s->mismatches)
-            return i;
-    }
-    return -1;
-}
-
-static bool is_strided(const struct problem *p)
-{
-    for (int d = 0; d < p->dims; d++) {
-        if (p->str[d] > 1)
+        if (tells(s->by_phase[i], phase_share(p, i), s)) {
+            buf_printf(out, " phase %d", i);
             return true;
+        }
     }
-    return false;
+    bool off = tells(s->mismatches - s->by_phase[0], 1 - phase_share(p, 0), s);
+    if (off)
+        buf_add_text(out, " phase>0");
+    return off;
 }
 
-const char *verify_signature(char *text, size_t size, const struct problem *p, const struct verify_stats *s)
+static bool say_group(struct buf *out, const struct problem *p, const struct verify_stats *s)
 {
-    text[0] = '\0';
-    int64_t m = s->mismatches;
-    if (m == 0 && s->guard_low + s->guard_high == 0)
-        return text;
+    double groups = (double)p->g;
+    if (p->g < 2 || s->by_group_first == 0)
+        return false;
+    bool last = p->g > 2 && s->by_group_first == p->g - 1;
+    bool told = tells(s->mismatches, last ? 1 / groups : (groups - 1) / groups, s);
+    if (told)
+        buf_add_text(out, last ? " last group" : " group>0");
+    return told;
+}
+
+static bool say_property(struct buf *out, const char *word, int64_t with, double share,
+                         const struct verify_stats *s)
+{
+    bool told = tells(with, share, s);
+    if (told)
+        buf_printf(out, " %s", word);
+    return told;
+}
+
+/* What most of the wrong elements hold; nothing when they are ordinary numbers. */
+static bool say_kind(struct buf *out, const struct verify_stats *s)
+{
+    const char *kind = NULL;
+    if (2 * s->unwritten > s->mismatches)
+        kind = " unwritten";
+    else if (2 * s->nans > s->mismatches)
+        kind = " nan";
+    else if (2 * s->infs > s->mismatches)
+        kind = " inf";
+    else if (s->zeros == s->elements)
+        kind = " all zero";
+    if (kind)
+        buf_add_text(out, kind);
+    return kind != NULL;
+}
+
+static void say_mismatches(struct buf *out, const struct problem *p, const struct verify_stats *s)
+{
+    bool kind = say_kind(out, s);
+    bool placed = say_phase(out, p, s);
+    placed |= say_property(out, "border", s->at_border, border_share(p), s);
+    placed |= say_property(out, "tail", s->in_tail, tail_share(p), s);
+    placed |= say_group(out, p, s);
+    if (placed)
+        return;
+    if (2 * s->mismatches < s->elements)
+        buf_add_text(out, s->mismatches == 1 ? " one element" : " in part");
+    else if (!kind)
+        buf_add_text(out, " everywhere");
+}
+
+const char *verify_signature(char *text, size_t size, const struct problem *p,
+                             const struct verify_stats *s)
+{
     struct buf words;
     buf_init(&words, BUF_MAX_LINE);
+    if (s->mismatches > 0)
+        say_mismatches(&words, p, s);
     if (s->guard_low > 0)
         buf_add_text(&words, " guard low");
     if (s->guard_high > 0)
         buf_add_text(&words, " guard high");
-    if (m > 0 && s->unwritten == m)
-        buf_add_text(&words, " unwritten");
-    else if (m > 0 && s->nans == m)
-        buf_add_text(&words, " nan");
-    else if (s->zeros == s->elements)
-        buf_add_text(&words, " all zero");
-    if (m > 0 && is_strided(p) && p->direction != DIRECTION_BWD_WEIGHT && only_phase(s) >= 0)
-        buf_printf(&words, " phase %d", only_phase(s));
-    if (m > 0 && s->at_border == m && m < s->elements)
-        buf_add_text(&words, " border");
-    if (m > 0 && s->in_tail == m && m < s->elements)
-        buf_add_text(&words, " tail");
-    if (m > 0 && p->g > 1 && s->by_group_first > 0)
-        buf_add_text(&words, " group>0");
-    if (m == s->elements)
-        buf_add_text(&words, " everywhere");
-    if (words.length == 0)
-        buf_add_text(&words, m * 2 > s->elements ? " most" : " some");
-    snprintf(text, size, "%s", words.data + 1);
+    snprintf(text, size, "%s", words.length > 0 ? words.data + 1 : "");
     buf_release(&words);
     return text;
 }

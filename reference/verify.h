@@ -1,12 +1,14 @@
-/* verify: measures a device result against the answer. It has no opinion beyond "this element is off": judging is for harness/judge.
+/* verify: measures a device result against the answer. It has no opinion beyond "this element is
+ * off": judging is for harness/judge.
  *
  * Integer data: the device value must equal the exact value rounded once to the output type.
  * Real data: |device - answer| <= tol, element by element, with
- *     T   = lambda * u * sqrt(K * Q / 6 + K * y^2 / 9 [+ Q / 3 when products are rounded])     lambda = 8
+ *     T   = lambda * u * sqrt(K * Q / 6 + K * y^2 / 9 [+ Q / 3 when products are rounded])
  *     tol = T + u_out * (|y| + T) + half the smallest subnormal of the output type
- *   where K = terms, Q = sum of squared products, y the answer, u the unit roundoff of the accumulator, u_out of the output type
- *   (0 when it is the accumulator's own). It models the rounding of partial sum s_i as uniform in u |s_i|, so its variance is u^2/3 sum s_i^2,
- *   with sum s_i^2 ~ K Q / 2 for a random walk and K y^2 / 3 for a drift (facts/reference.md 1.4, after Higham and Mary 2019).
+ *   where lambda = 8, K = terms, Q = sum of squared products, y the answer, u the unit roundoff of
+ *   the accumulator, u_out of the output type (0 when the accumulator's numbers fit it). It models
+ *   the rounding of partial sum s_i as uniform in u |s_i|, so its variance is u^2/3 sum s_i^2, with
+ *   sum s_i^2 ~ K Q / 2 for a random walk and K y^2 / 3 for a drift (after Higham and Mary 2019).
  */
 #ifndef ASSAY_VERIFY_H
 #define ASSAY_VERIFY_H
@@ -20,34 +22,49 @@ const char *accumulator_name(enum accumulator a);
 /* Significand bits for tensor_exact_range. */
 int accumulator_bits(enum accumulator a);
 
-enum { VERIFY_BUCKETS = 8 }; /* err/tol: 0, <=1/8, <=1/4, <=1/2, <=1, <=2, <=16, more (integer data: equal or more) */
+/* err/tol: 0, <=1/8, <=1/4, <=1/2, <=1, <=2, <=16, more (integer data: equal or more) */
+enum { VERIFY_BUCKETS = 8 };
 
 struct verify_stats {
     int64_t elements;
-    int64_t mismatches;         /* elements off, NaN and unwritten ones included */
-    int64_t nans, infs;         /* in the device result where the answer is finite */
-    int64_t unwritten;          /* still poisoned */
-    int64_t guard_low, guard_high; /* damaged guard bytes of all three tensors together */
-    int64_t zeros;              /* of the device result: a result that is all zeros proves little */
-    double worst_ratio;         /* largest err/tol; infinity for NaN */
+    int64_t mismatches; /* elements off, NaN and unwritten ones included */
+    int64_t nans, infs; /* where the answer is finite; those still poisoned are not counted here */
+    int64_t unwritten;  /* mismatches that are still poisoned */
+    /* Damaged guard bytes of the result; the caller adds those of the operands. */
+    int64_t guard_low, guard_high;
+    int64_t zeros;      /* of the device result: a result that is all zeros proves little */
+    double worst_ratio; /* largest err/tol; infinity for NaN, and for integer data that are off */
     double worst_error, worst_expected, worst_actual;
     int64_t worst_index[TENSOR_MAX_RANK]; /* logical coordinates */
     double max_tolerance;
     int64_t histogram[VERIFY_BUCKETS];
     /* Where the mismatches are. Each is a count of mismatching elements that share the property. */
-    int64_t at_border;          /* a tap of the element lies in the padding (fwd, bwd_data), or the tap is not the centre's (bwd_weight) */
-    int64_t by_phase[8];        /* spatial position modulo stride, d*4+h*2+w with each capped at 1: 0 is "all phases zero" */
-    int64_t in_tail;            /* channel or last spatial index inside the last partial block of 16 */
-    int64_t by_group_first, by_group_last; /* first and last group with a mismatch, -1 if none */
-    int64_t channel_first, channel_last;   /* first and last channel (k, c, or k) with a mismatch, -1 if none */
+    /* A tap lies in the padding (fwd), an output that a tap comes from is not there (bwd_data), the
+     * tap is not the centre's (bwd_weight). */
+    int64_t at_border;
+    /* Spatial position (bwd_data: + low pad) modulo stride, d*4 + h*2 + w with each capped at 1: 0
+     * is "all phases zero". */
+    int64_t by_phase[8];
+    /* Channel of the group, or last spatial index, in the partial block of 16 behind full ones. */
+    int64_t in_tail;
+    int64_t by_group_first, by_group_last; /* groups with a mismatch, -1 if none */
+    int64_t channel_first, channel_last;   /* channels (k, c, or k) of a group likewise */
 };
 
-/* `result` is the tensor read back; `tensors` the three as they were, for the damage of guards; `round` the poison's. */
-void verify_measure(struct verify_stats *out, const struct problem *p, const struct tensor *result, const struct conv_answer *answer,
-                    enum data_kind kind, enum accumulator accumulator, int poison_round);
+/* `result` is the tensor read back, in the layout that the answer was made for; `poison_round` that
+ * of the poison it held before. Problems summed in i32 are exact whatever `kind` says. */
+void verify_measure(struct verify_stats *out, const struct problem *p, const struct tensor *result,
+                    const struct conv_answer *answer, enum data_kind kind,
+                    enum accumulator accumulator, int poison_round);
 
-/* A short normalised shape of the failure, equal for failures of one cause as far as that can be seen from here: "unwritten phase 1", "border",
- * "tail", "group>0", "everywhere", "nan", "guard high". "" when nothing is off. Returns `text`. */
-const char *verify_signature(char *text, size_t size, const struct problem *p, const struct verify_stats *s);
+/* A short normalised shape of the failure, equal for failures of one cause as far as that can be
+ * seen from here:
+ *     [unwritten | nan | inf | all zero] [phase N | phase>0] [border] [tail]
+ *     [last group | group>0] [guard low] [guard high]
+ *   where a kind holds for most mismatches and a place for all of them, if that is no chance (share
+ *   of such elements ^ mismatches < 1%). Without a place "everywhere" (left out behind a kind), "in
+ *   part" or "one element". "" when nothing is off. Returns `text`. */
+const char *verify_signature(char *text, size_t size, const struct problem *p,
+                             const struct verify_stats *s);
 
 #endif
