@@ -53,16 +53,9 @@ static const char *their_words(struct page *p, const char *problem, const char *
     return words;
 }
 
-static const char *machine_option(const struct page *p)
-{
-    const char *file = p->q->comparison->row.machine_file;
-    return *file ? arena_printf(p->arena, " --machine %s", file) : "";
-}
-
 static const char *again_run(const struct page *p, const char *commit, const char *problem)
 {
-    return arena_printf(p->arena, "assay run --candidate %s%s --rev %.12s --problem '%s'", p->q->candidate->file, machine_option(p),
-                        *commit ? commit : "HEAD", problem);
+    return arena_printf(p->arena, "assay run %s --rev %.12s --problem '%s'", p->q->options, *commit ? commit : "HEAD", problem);
 }
 
 static const char *describe_check(struct arena *a, const struct check_verdict *v)
@@ -77,6 +70,16 @@ static enum tone check_tone(enum check_change c)
     if (c == CHECK_STILL_FAILING)
         return TONE_DOUBT;
     return c == CHECK_NOT_APPLICABLE ? TONE_PLAIN : TONE_GOOD;
+}
+
+/* Does the problem stand earlier in the comparison (in a sweep, for a model's layer)? It is told once. */
+static bool is_repeat(const struct comparison *c, size_t i)
+{
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(c->items[k].item.problem, c->items[i].item.problem) == 0)
+            return true;
+    }
+    return false;
 }
 
 static void add_check(struct page *p, const struct compared *c)
@@ -104,10 +107,7 @@ static void collect_checks(struct page *p)
     p->report->checks = ARENA_ARRAY(p->arena, c->count, struct report_check);
     p->report->configurations = ARENA_ARRAY(p->arena, c->count, const char *);
     for (size_t i = 0; i < c->count; i++) {
-        bool seen = false;
-        for (size_t k = 0; k < p->report->configuration_count && !seen; k++)
-            seen = strcmp(p->report->configurations[k], c->items[i].item.problem) == 0;
-        if (seen)
+        if (is_repeat(c, i))
             continue;
         p->report->configurations[p->report->configuration_count++] = c->items[i].item.problem;
         if (c->items[i].item.check)
@@ -151,8 +151,7 @@ static void add_problem_speed(struct page *p, const struct compared *c)
     row.batch = c->item.batch;
     row.unit = "GFLOP/s";
     const struct comparison_row *r = &p->q->comparison->row;
-    row.again = arena_printf(p->arena, "assay compare --candidate %s%s --base %.12s --head %.12s --problem '%s' --round 1",
-                             p->q->candidate->file, machine_option(p), r->base_commit, r->head_commit, c->item.problem);
+    row.again = arena_printf(p->arena, "assay compare %s --base %.12s --head %.12s --problem '%s' --round 1", p->q->options, r->base_commit, r->head_commit, c->item.problem);
     row.theirs = their_words(p, c->item.problem, c->item.variant);
     p->report->speeds[p->report->speed_count++] = row;
 }
@@ -198,7 +197,7 @@ static void collect_speeds(struct page *p)
     for (size_t i = 0; i < c->count;)
         i = *c->items[i].item.model ? add_model_speed(p, i) : i + 1;
     for (size_t i = 0; i < c->count; i++) {
-        if (c->items[i].item.time && (c->items[i].timed || c->items[i].change == CHECK_PASSES))
+        if (!is_repeat(c, i) && c->items[i].item.time && (c->items[i].timed || c->items[i].change == CHECK_PASSES))
             add_problem_speed(p, &c->items[i]);
     }
     qsort(p->report->speeds, p->report->speed_count, sizeof *p->report->speeds, by_change);
@@ -264,8 +263,7 @@ static int add_blame(struct page *p, const struct blame_row *b)
     *out = (struct report_blame){.what = blame_title(p, b), .level = b->level, .tone = blame_tone(b->level),
                                  .error_probability = *b->culprit ? b->error_probability : -1, .because = b->because,
                                  .builds = b->builds, .runs = b->runs, .theirs = their_words(p, b->problem, b->variant)};
-    out->again = arena_printf(p->arena, "assay bisect --candidate %s%s --good %.12s --bad %.12s%s --problem '%s' --round 1",
-                              p->q->candidate->file, machine_option(p), b->good_commit, b->bad_commit,
+    out->again = arena_printf(p->arena, "assay bisect %s --good %.12s --bad %.12s%s --problem '%s' --round 1", p->q->options, b->good_commit, b->bad_commit,
                               strcmp(b->label, "slower") == 0 ? " --slower" : "", b->problem);
     int status = *b->culprit ? describe_commit(&out->culprit, p, b->culprit) : 0;
     if (status == 0)
@@ -294,9 +292,81 @@ static int collect_blames(struct page *p)
                 continue;
             told[k] = true;
             out->problems[out->problem_count++] = rows[k].problem;
-            if (rows[k].error_probability > out->error_probability && *rows[k].culprit)
-                out->error_probability = rows[k].error_probability;
         }
+    }
+    return status;
+}
+
+/* What is known of the builds of a range's commits. */
+enum built { BUILT_UNKNOWN, BUILT_WELL, BUILT_NOT };
+
+static int know_builds(enum built *built, struct build_row *rows, struct page *p, const struct repo_range *range)
+{
+    int status = 0;
+    for (size_t i = 0; i < range->count && status == 0; i++) {
+        bool found;
+        status = store_find_commit_build(&rows[i], &found, p->arena, p->q->store, p->q->candidate->name, range->commits[i].sha);
+        built[i] = status < 0 || !found ? BUILT_UNKNOWN : rows[i].outcome == OUTCOME_OK ? BUILT_WELL : BUILT_NOT;
+    }
+    return status;
+}
+
+/* The first commit after `broken` that builds again, as words; "" when none is known. */
+static const char *repaired_by(struct page *p, const struct repo_range *range, const enum built *built, size_t broken)
+{
+    for (size_t i = broken + 1; i < range->count; i++) {
+        for (size_t k = 0; k < range->commits[i].parent_count; k++) {
+            size_t parent = range->commits[i].parents[k];
+            if (built[i] == BUILT_WELL && built[parent] == BUILT_NOT && parent >= broken)
+                return arena_printf(p->arena, "; %.10s builds again (%s)", range->commits[i].sha, range->commits[i].subject);
+        }
+    }
+    return "";
+}
+
+/* A commit that does not build while its parents do is to blame for that, and nothing is left to chance. */
+static int add_broken(struct page *p, const struct repo_range *range, const enum built *built, const struct build_row *rows, size_t i)
+{
+    const struct repo_commit *commit = &range->commits[i];
+    bool parents_build = commit->parent_count > 0;
+    for (size_t k = 0; k < commit->parent_count; k++) {
+        if (built[commit->parents[k]] == BUILT_NOT)
+            return 0; /* the blame is an earlier commit's */
+        parents_build = parents_build && built[commit->parents[k]] == BUILT_WELL;
+    }
+    struct report_blame *out = &p->report->blames[p->report->blame_count++];
+    *out = (struct report_blame){.what = "does not build", .level = parents_build ? "CONFIRMED" : "LIKELY", .tone = TONE_DOUBT,
+                                 .error_probability = -1, .builds = 1,
+                                 .again = arena_printf(p->arena, "assay build %s %.12s", p->q->options, commit->sha)};
+    out->because = arena_printf(p->arena, "%s: %s%s", parents_build ? "its parent builds and it does not" : "it does not build", rows[i].detail,
+                                repaired_by(p, range, built, i));
+    return describe_commit(&out->culprit, p, commit->sha);
+}
+
+/* Commits of the range that were tried and do not build. */
+static int collect_broken(struct page *p)
+{
+    const struct comparison_row *r = &p->q->comparison->row;
+    struct repo_range range;
+    bool ancestor = false;
+    if (!p->q->repo || strlen(r->base_commit) != REPO_SHA_SIZE - 1 || strlen(r->head_commit) != REPO_SHA_SIZE - 1)
+        return 0;
+    int status = repo_is_ancestor(&ancestor, p->q->repo, r->base_commit, r->head_commit);
+    if (status < 0 || !ancestor)
+        return status;
+    status = repo_range(&range, p->arena, p->q->repo, r->base_commit, r->head_commit);
+    if (status < 0)
+        return status;
+    enum built *built = ARENA_ARRAY(p->arena, range.count, enum built);
+    struct build_row *rows = ARENA_ARRAY(p->arena, range.count, struct build_row);
+    status = know_builds(built, rows, p, &range);
+    struct report_blame *blames = ARENA_ARRAY(p->arena, p->report->blame_count + range.count, struct report_blame);
+    if (p->report->blame_count > 0)
+        memcpy(blames, p->report->blames, p->report->blame_count * sizeof *blames);
+    p->report->blames = blames;
+    for (size_t i = 0; i < range.count && status == 0; i++) {
+        if (built[i] == BUILT_NOT)
+            status = add_broken(p, &range, built, rows, i);
     }
     return status;
 }
@@ -353,6 +423,8 @@ static void collect_counts(struct page *p, int64_t *blocking)
     *blocking = 0;
     for (size_t i = 0; i < c->count; i++) {
         const struct compared *item = &c->items[i];
+        if (is_repeat(c, i))
+            continue;
         if (item->item.check) {
             change[item->change]++;
             *blocking += check_change_blocks(item->change);
@@ -392,6 +464,8 @@ static void conclude(struct page *p, int64_t blocking)
     int64_t failing = 0, slower = 0;
     for (size_t i = 0; i < p->q->comparison->count; i++) {
         const struct compared *c = &p->q->comparison->items[i];
+        if (is_repeat(p->q->comparison, i))
+            continue;
         failing += c->item.check && check_change_blocks(c->change);
         slower += c->item.time && c->speed.blocks;
     }
@@ -429,5 +503,6 @@ int collect_report(struct report *out, struct arena *a, const struct collect_req
     collect_speeds(&p);
     collect_counts(&p, &blocking);
     conclude(&p, blocking);
-    return collect_blames(&p);
+    status = collect_blames(&p);
+    return status < 0 ? status : collect_broken(&p);
 }

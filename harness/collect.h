@@ -12,6 +12,7 @@ struct collect_request {
     const struct gate *gate;
     const struct machine *machine;
     const struct comparison *comparison;
+    const char *options;             /* what the printed commands need: "--workspace DIR --candidate FILE ..." */
 };
 int collect_report(struct report *out, struct arena *a, const struct collect_request *request) MUST_USE;
 

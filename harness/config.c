@@ -96,7 +96,6 @@ static const struct yaml_key model_keys[] = {
     {.name = "model", .type = YAML_TEXT, .offset = offsetof(struct model, name), .required = true, .help = "its name"},
     {.name = "batch", .type = YAML_INT, .offset = offsetof(struct model, batch), .required = true, .min = 1, .max = 1e6,
      .help = "images a pass: the n of every layer"},
-    {.name = "unit", .type = YAML_TEXT, .offset = offsetof(struct model, unit), .fallback = "images/s", .help = "unit of the rate"},
     {.name = "layers", .type = YAML_STRUCTS, .offset = offsetof(struct model, layer_list), .table = layer_keys,
      .size = sizeof(struct model_layer), .required = true, .help = "the weighted problems that stand for the network"},
     {0},
@@ -145,7 +144,7 @@ static const struct yaml_key gate_speed_keys[] = {
 
 static const struct yaml_key gate_bisect_keys[] = {
     {.name = "confirm_runs", .type = YAML_INT, .offset = offsetof(struct gate_bisect, confirm_runs), .min = 1, .max = 100,
-     .fallback = "3", .help = "fresh compiles of culprit and parent each"},
+     .fallback = "5", .help = "fresh compiles of culprit and parent each"},
     {.name = "revert", .type = YAML_BOOL, .offset = offsetof(struct gate_bisect, revert), .fallback = "yes",
      .help = "undo the culprit on top of the bad end and run that"},
     {.name = "clean", .type = YAML_BOOL, .offset = offsetof(struct gate_bisect, clean), .fallback = "yes",

@@ -58,7 +58,6 @@ struct model_layer {
 struct model {
     const char *file, *name;
     int64_t batch;
-    const char *unit; /* "images/s" */
     struct model_layer *layers;
     size_t count;
     struct yaml_structs layer_list;

@@ -16,6 +16,17 @@ static const double CACHED_COST = 0.1;
 static const double ANSWER_CONFIDENCE = 0.99;
 enum { PAIRS_A_LOOK = 6 };
 
+/* Equal code has equal speed; what is left is a collision of its hash. */
+static const double SAME_CODE_ERROR = 1e-9;
+
+/* Confirmation: what the culprit and its parent do in fresh compiles, on clean builds when the gate wants them. */
+struct confirmation {
+    bool parent_good, culprit_bad;
+    bool tried_revert, revert_repairs;
+    const char *note;    /* why something could not be tried, or what was measured */
+    const char *problem; /* the problem that it was done on */
+};
+
 /* What is known of one commit of the range. */
 struct site {
     struct artifact artifact;
@@ -33,6 +44,8 @@ struct quarry {
     double effect;          /* speed: log ratio between the ends */
     bool unchanged;         /* speed: both ends have the same code */
     bool stored;            /* an earlier hunt has concluded */
+    struct confirmation *confirmed; /* culprit and parent run again for this problem; NULL: not */
+    double error_probability;
     struct step_row *steps; /* by commit of the range; answer NULL: not asked */
     int64_t runs;
 };
@@ -218,7 +231,7 @@ static int ask_speed(struct answer *out, struct chase *c, struct quarry *q, size
 {
     const struct artifact *here = &c->sites[commit].artifact;
     const char *code = "";
-    *out = (struct answer){.answer = BISECT_GOOD, .error_probability = -1};
+    *out = (struct answer){.answer = BISECT_GOOD, .error_probability = SAME_CODE_ERROR};
     if (commit == 0) {
         out->detail = "the build that the others are measured against";
         return 0;
@@ -311,13 +324,6 @@ static int search(struct chase *c)
     return status;
 }
 
-/* Confirmation: what the culprit and its parent do in fresh compiles, on clean builds when the gate wants them. */
-struct confirmation {
-    bool parent_good, culprit_bad;
-    bool tried_revert, revert_repairs;
-    const char *note; /* why something could not be tried */
-};
-
 static int build_to_confirm(struct artifact *out, struct chase *c, size_t commit)
 {
     unsigned flags = c->runner->gate->bisect.clean ? BUILD_CLEAN : 0;
@@ -407,7 +413,7 @@ static int try_revert(struct confirmation *out, struct chase *c, struct quarry *
 
 static int confirm(struct confirmation *out, struct chase *c, struct quarry *q, size_t culprit)
 {
-    *out = (struct confirmation){.note = ""};
+    *out = (struct confirmation){.note = "", .problem = q->what->problem};
     const struct repo_commit *commit = &c->range.commits[culprit];
     if (commit->parent_count == 0) {
         out->note = "its parent lies outside the range";
@@ -469,18 +475,41 @@ static const char *list_suspects(struct chase *c, const struct quarry *q)
     return copy;
 }
 
+/* An earlier problem that fails in the same way from the same commit on, and whose confirmation held. */
+static const struct quarry *find_confirmed(const struct chase *c, const struct quarry *q, size_t culprit)
+{
+    for (const struct quarry *e = c->quarries; e < q; e++) {
+        bool alike = e->confirmed && e->what->slower == q->what->slower && (q->what->slower || strcmp(e->label, q->label) == 0);
+        if (alike && e->confirmed->parent_good && e->confirmed->culprit_bad && bisect_culprit(c->bisect, e->index) == culprit)
+            return e;
+    }
+    return NULL;
+}
+
+/* Many problems with one culprit are one story: it is confirmed on the first of them. */
 static int conclude_found(struct blame_row *b, struct chase *c, struct quarry *q)
 {
     size_t culprit = bisect_culprit(c->bisect, q->index);
     const struct repo_commit *commit = &c->range.commits[culprit];
-    struct confirmation k;
-    int status = confirm(&k, c, q, culprit);
+    const struct quarry *earlier = find_confirmed(c, q, culprit);
+    struct confirmation *k = ARENA_NEW(c->arena, struct confirmation);
+    int status = 0;
+    if (earlier) {
+        *k = *earlier->confirmed;
+        q->error_probability = earlier->error_probability;
+    } else {
+        status = confirm(k, c, q, culprit);
+        q->confirmed = k;
+        q->error_probability = bisect_error_probability(c->bisect, q->index);
+    }
     if (status < 0)
         return status;
     b->culprit = commit->sha;
     b->parent = commit->parent_count > 0 ? c->range.commits[commit->parents[0]].sha : "";
-    b->level = level_of(&k);
-    b->because = because_of(c->arena, c, q, &k, b->parent);
+    b->level = level_of(k);
+    b->because = because_of(c->arena, c, q, k, b->parent);
+    if (earlier)
+        b->because = arena_printf(c->arena, "%s (seen on %s)", b->because, k->problem);
     return 0;
 }
 
@@ -534,7 +563,7 @@ static int conclude(struct blame_row *out, struct chase *c, struct quarry *q)
     struct step_row *steps = ARENA_ARRAY(c->arena, c->range.count, struct step_row);
     size_t count = gather_steps(steps, q, c->range.count);
     out->suspects = list_suspects(c, q);
-    out->error_probability = bisect_error_probability(c->bisect, q->index);
+    out->error_probability = *out->culprit ? q->error_probability : bisect_error_probability(c->bisect, q->index);
     out->effect = q->what->slower ? expm1(q->effect) : 0;
     out->builds = (int64_t)count;
     out->runs = q->runs;

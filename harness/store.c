@@ -19,6 +19,7 @@ static const char *const migrations[] = {
     " wall_ns INTEGER NOT NULL, files_written INTEGER NOT NULL, edges INTEGER NOT NULL, clean INTEGER NOT NULL,"
     " created_s INTEGER NOT NULL);"
     "CREATE INDEX build_artifact ON build(artifact);"
+    "CREATE INDEX build_commit ON build(candidate, commit_sha);"
     "CREATE TABLE result(id INTEGER PRIMARY KEY, job TEXT NOT NULL, artifact TEXT NOT NULL, candidate TEXT NOT NULL,"
     " commit_sha TEXT NOT NULL, problem TEXT NOT NULL, variant TEXT NOT NULL, machine TEXT NOT NULL, data TEXT NOT NULL,"
     " seed INTEGER NOT NULL, round INTEGER NOT NULL, purpose TEXT NOT NULL, stage TEXT NOT NULL, outcome TEXT NOT NULL,"
@@ -290,6 +291,16 @@ int store_find_build(struct build_row *out, bool *found, struct arena *a, struct
 {
     CLEANUP(finalize_ptr) sqlite3_stmt *q = NULL;
     int status = prepare(&q, s, "SELECT id, " BUILD_COLUMNS " FROM build WHERE artifact = ?1 ORDER BY id DESC LIMIT 1", "t", artifact);
+    return status < 0 ? status : first(out, found, read_build, a, s, q);
+}
+
+int store_find_commit_build(struct build_row *out, bool *found, struct arena *a, struct store *s, const char *candidate, const char *commit)
+{
+    CLEANUP(finalize_ptr) sqlite3_stmt *q = NULL;
+    int status = prepare(&q, s,
+                         "SELECT id, " BUILD_COLUMNS " FROM build WHERE candidate = ?1 AND commit_sha = ?2 AND clean = 0"
+                         " ORDER BY id DESC LIMIT 1",
+                         "tt", candidate, commit);
     return status < 0 ? status : first(out, found, read_build, a, s, q);
 }
 

@@ -37,6 +37,9 @@ int store_add_build(struct store *s, const struct build_row *r) MUST_USE;
 /* The newest row of the artifact. */
 int store_find_build(struct build_row *out, bool *found, struct arena *a, struct store *s, const char *artifact) MUST_USE;
 
+/* The newest row of a commit's ordinary (not clean, not patched) build. */
+int store_find_commit_build(struct build_row *out, bool *found, struct arena *a, struct store *s, const char *candidate, const char *commit) MUST_USE;
+
 struct result_row {
     int64_t row;
     const char *job;       /* id */

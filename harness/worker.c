@@ -319,10 +319,13 @@ static void add_input_guards(struct verify_stats *s, const struct device_problem
     }
 }
 
-static const char *describe_mismatch(struct work *w, const struct verify_stats *s)
+static const char *describe_mismatch(struct work *w, const struct verify_stats *s, enum data_kind kind)
 {
     if (s->guard_low + s->guard_high > 0)
         return arena_printf(&w->arena, "%" PRId64 " bytes outside the tensors were written", s->guard_low + s->guard_high);
+    if (kind == DATA_INTEGER)
+        return arena_printf(&w->arena, "%" PRId64 " of %" PRId64 " off, such as %.9g where exactly %.9g is right", s->mismatches,
+                            s->elements, s->worst_actual, s->worst_expected);
     return arena_printf(&w->arena, "%" PRId64 " of %" PRId64 " off, worst %.4g times the tolerance (%.9g for %.9g)", s->mismatches,
                         s->elements, s->worst_ratio, s->worst_actual, s->worst_expected);
 }
@@ -343,7 +346,7 @@ static int check_result(struct work *w, const struct device_problem *d, enum dat
     const char *input = changed_input(d, p);
     bool off = stats.mismatches > 0 || stats.guard_low + stats.guard_high > 0;
     if (off)
-        conclude(w, OUTCOME_MISMATCH, describe_mismatch(w, &stats));
+        conclude(w, OUTCOME_MISMATCH, describe_mismatch(w, &stats, kind));
     else if (input)
         conclude(w, OUTCOME_MISMATCH, arena_printf(&w->arena, "the kernels changed their %s", input));
     else

@@ -270,11 +270,27 @@ static int write_reports(struct setting *s, const struct report *r, const char *
     return status;
 }
 
+/* The options that a command needs to find the same workspace, candidate, machine and gate. */
+static const char *typed_options(struct setting *s)
+{
+    const char *given[][2] = {{"--workspace", s->workspace_folder}, {"--candidate", s->candidate.file}, {"--machine", s->machine_file},
+                              {"--gate", s->gate_file}};
+    struct buf text;
+    buf_init(&text, BUF_MAX_LINE);
+    for (size_t i = 0; i < COUNT_OF(given); i++) {
+        if (given[i][1])
+            buf_printf(&text, "%s%s %s", text.length ? " " : "", given[i][0], given[i][1]);
+    }
+    const char *options = arena_strdup(&s->arena, text.data);
+    buf_release(&text);
+    return options;
+}
+
 int cmd_report_comparison(struct setting *s, const struct comparison *c, const char *prefix, int *exit_code)
 {
     struct report r;
     struct collect_request q = {.store = s->workspace->store, .repo = builder_repo(s->builder), .candidate = &s->candidate, .gate = &s->gate,
-                                .machine = &s->machine, .comparison = c};
+                                .machine = &s->machine, .comparison = c, .options = typed_options(s)};
     int status = collect_report(&r, &s->arena, &q);
     if (status < 0)
         return status;

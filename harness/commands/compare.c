@@ -12,7 +12,7 @@ struct compare_options {
     struct selection selection;
     const char *base, *head, *base_prebuilt, *head_prebuilt, *patch, *prefix;
     int64_t round;
-    bool bisect, no_timing, first_parent;
+    bool bisect, no_timing, first_parent, every_commit;
     const char *command;
     int64_t builds;
 };
@@ -69,12 +69,31 @@ static int hunt_worse(struct compare_options *o, const struct comparison *c)
     return hunt_run(blames, &s->arena, &h);
 }
 
+/* Build the whole range, so that each commit that does not build is known and named. */
+static int build_range(struct compare_options *o, const struct comparison *c)
+{
+    struct setting *s = &o->setting;
+    struct repo_range range;
+    int status = repo_range(&range, &s->arena, builder_repo(s->builder), c->row.base_commit, c->row.head_commit);
+    if (status < 0)
+        return status;
+    progress_begin("building every commit", (int64_t)range.count);
+    for (size_t i = 0; i < range.count && status == 0; i++) {
+        struct artifact artifact;
+        status = build_commit(&artifact, &s->arena, s->builder, range.commits[i].sha, 0);
+        o->builds += status == 0 && artifact.fresh;
+        progress_done();
+    }
+    progress_end();
+    return status;
+}
+
 static int open_all(struct compare_options *o)
 {
     struct setting *s = &o->setting;
     int status = selection_load(&o->selection, &s->arena);
-    if (status == 0 && o->bisect && (o->base_prebuilt || o->head_prebuilt))
-        status = err_set(ERR_INVALID, "--bisect needs two commits: a prebuilt folder has no history");
+    if (status == 0 && (o->bisect || o->every_commit) && (o->base_prebuilt || o->head_prebuilt))
+        status = err_set(ERR_INVALID, "--bisect and --every-commit need two commits: a prebuilt folder has no history");
     if (status == 0)
         status = setting_open(s, true);
     if (status == 0)
@@ -115,6 +134,8 @@ static int compare_builds(int *code, struct compare_options *o)
     status = compare_run(&c, &s->arena, s->runner, &q);
     if (status == 0 && o->bisect)
         status = hunt_worse(o, &c);
+    if (status == 0 && o->every_commit)
+        status = build_range(o, &c);
     progress_end();
     if (status == 0)
         status = cmd_report_comparison(s, &c, o->prefix, code);
@@ -136,6 +157,8 @@ static int run(int argc, char **argv)
         SELECTION_OPTIONS(&o.selection),
         MODEL_OPTION(&o.selection),
         {.name = "bisect", .kind = OPT_FLAG, .value = &o.bisect, .help = "find the commit behind everything that got worse"},
+        {.name = "every-commit", .kind = OPT_FLAG, .value = &o.every_commit,
+         .help = "also build each commit in between, and name those that do not build"},
         {.name = "first-parent", .kind = OPT_FLAG, .value = &o.first_parent, .help = "with --bisect: blame merges, do not enter them"},
         {.name = "no-timing", .kind = OPT_FLAG, .value = &o.no_timing, .help = "correctness only"},
         {.name = "round", .kind = OPT_INT, .value = &o.round, .argument = "N", .min = 0, .max = 1000000,

@@ -114,7 +114,6 @@ static void config__reads_a_model(void **state)
     assert_int_equal(m.count, 2);
     assert_int_equal(m.layers[0].count, 3);
     assert_int_equal(m.layers[1].count, 1);
-    assert_string_equal(m.unit, "images/s");
     path = folder_file(f, "m.yaml", "model: net\nbatch: 2\nlayers: [{problem: " P1 "}]\n");
     assert_fails(config_model(&m, &f->arena, path), ERR_INVALID, "the model's batch is 2");
 }
