@@ -41,7 +41,9 @@ static void erase_line(void)
 static void describe_count(char *text, size_t size)
 {
     if (state.total <= 0) {
-        snprintf(text, size, "%lld", (long long)state.done);
+        text[0] = '\0';
+        if (state.done > 0)
+            snprintf(text, size, "%lld", (long long)state.done);
         return;
     }
     int64_t spent = proc_now_ns() - state.started_ns;
@@ -63,7 +65,7 @@ static void show(bool force)
     state.shown_ns = now;
     char count[96], line[512];
     describe_count(count, sizeof count);
-    snprintf(line, sizeof line, "%s %s%s%s", state.what, count, state.step[0] ? ": " : "",
+    snprintf(line, sizeof line, "%s%s%s%s%s", state.what, count[0] ? " " : "", count, state.step[0] ? ": " : "",
              state.step);
     if (on_terminal()) {
         erase_line();

@@ -323,15 +323,18 @@ static void read_result(void *row, struct arena *a, sqlite3_stmt *q)
         r->stage = STAGE_CHECKOUT;
 }
 
-int store_add_result(struct store *s, const struct result_row *r)
+int store_add_result(struct store *s, struct result_row *r)
 {
-    return change(s,
+    int status = change(s,
                   "INSERT INTO result(" RESULT_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,"
                   " ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
                   "ttttttttiittttttiiiiittii", r->job, r->artifact, r->candidate, r->commit, r->problem, r->variant, r->machine,
                   r->data, r->seed, r->round, purpose_word(r->purpose), stage_word(r->stage), outcome_word(r->outcome), r->detail,
                   r->signature, r->code, r->kernels, r->workspace_bytes, r->code_bytes, r->compile_ns, r->execute_ns, r->stats, r->log,
                   r->epoch, now_s(r->created_s));
+    if (status == 0)
+        r->row = sqlite3_last_insert_rowid(s->db);
+    return status;
 }
 
 int store_find_result(struct result_row *out, bool *found, struct arena *a, struct store *s, const char *job)

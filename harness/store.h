@@ -57,7 +57,8 @@ struct result_row {
     const char *log;       /* what the children printed, path or "" */
     int64_t epoch, created_s;
 };
-int store_add_result(struct store *s, const struct result_row *r) MUST_USE;
+/* r->row is set. */
+int store_add_result(struct store *s, struct result_row *r) MUST_USE;
 int store_find_result(struct result_row *out, bool *found, struct arena *a, struct store *s, const char *job) MUST_USE;
 int store_get_result(struct result_row *out, bool *found, struct arena *a, struct store *s, int64_t row) MUST_USE;
 /* All rows of an artifact (all when NULL), oldest first. */

@@ -13,7 +13,6 @@ const char *spelling_name(enum spelling s)
     return names[s];
 }
 
-static const char *const direction_words[] = {"fwd", "bwd_data", "bwd_weight"};
 
 static bool has_word(const struct words *w, const char *wanted)
 {
@@ -28,12 +27,7 @@ static bool has_word(const struct words *w, const char *wanted)
 /* Our line has a direction where all others have a flag. */
 static bool is_assay(const struct words *w)
 {
-    if (w->count < 2 || strcmp(w->at[0], "conv"))
-        return false;
-    for (size_t i = 0; i < COUNT_OF(direction_words); i++)
-        if (!strcmp(w->at[1], direction_words[i]))
-            return true;
-    return false;
+    return w->count >= 2 && !strcmp(w->at[0], "conv") && w->at[1][0] != '-';
 }
 
 static bool guess_by_tool(enum spelling *out, const struct words *w)

@@ -2,6 +2,7 @@
 #include "harness/commands/cmd.h"
 
 #include "harness/plan.h"
+#include "harness/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +29,11 @@ static int find_build(struct artifact *out, struct run_options *o)
     char sha[REPO_SHA_SIZE];
     builder_set_patch(s->builder, o->patch);
     int status = setting_resolve(sha, s, o->rev ? o->rev : "HEAD");
-    return status < 0 ? status : build_commit(out, &s->arena, s->builder, sha, o->dry ? BUILD_ONLY_FIND : 0);
+    progress_begin("building", 1);
+    if (status == 0)
+        status = build_commit(out, &s->arena, s->builder, sha, o->dry ? BUILD_ONLY_FIND : 0);
+    progress_end();
+    return status;
 }
 
 static void count_verdict(struct tally *t, enum outcome o)

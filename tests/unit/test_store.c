@@ -47,6 +47,7 @@ static void store__gives_back_what_it_was_given(void **state)
     assert_int_equal(out.compile_ns, 123456789012345);
     assert_int_equal(out.kernels, 4);
     assert_int_equal(out.created_s, 1700000000);
+    assert_int_equal(out.row, in.row);
     assert_ok(store_find_result(&out, &found, &f->arena, s, "job-2"));
     assert_false(found);
     store_close(s);

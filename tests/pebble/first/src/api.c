@@ -12,7 +12,7 @@ struct handle {
     struct target target;
     char *binary; /* NULL until lowered */
     size_t size;
-    int64_t tiles;
+    bool has_dims; /* lowered, or at least asked for its tuning parameters */
 };
 
 /* Miir.h promises one mutex for all calls. */
@@ -27,6 +27,12 @@ static void choose_tiles(struct conv *c, const struct target *t)
         c->tiles.channels = (int)channels;
     if (c->tiles.pixels == 0 || t->lanes == 1)
         c->tiles.pixels = t->lanes;
+}
+
+/* A masked load that is wider than a register would have to be split, and LLVM 22 may then read half of it without its mask. */
+static bool tiles_fit_registers(const struct conv *c, const struct target *t)
+{
+    return c->tiles.pixels <= t->lanes;
 }
 
 /* Lane offsets are 32-bit numbers. */
@@ -45,6 +51,7 @@ MiirHandle miirCreateHandle(const char *options)
         well = false;
     if (well)
         choose_tiles(&h->conv, &h->target);
+    well = well && tiles_fit_registers(&h->conv, &h->target);
     pthread_mutex_unlock(&mutex);
     if (!well) {
         free(h);
@@ -78,20 +85,21 @@ int miirGetWorkspaceSize(MiirHandle handle)
 
 enum MiirStatus miirLowerTuningParams(MiirHandle handle)
 {
-    return handle ? MIIR_SUCCESS : MIIR_INVALID_PARAM;
+    struct handle *h = handle;
+    if (!h)
+        return MIIR_INVALID_PARAM;
+    h->has_dims = true;
+    return MIIR_SUCCESS;
 }
 
-static int64_t lower(struct ir *ir, const struct conv *c)
-{
-    switch (c->direction) {
-    case FWD:
-        return lower_fwd(ir, c);
-    case BWD_DATA:
-        return lower_bwd_data(ir, c);
-    default:
-        return lower_bwd_weight(ir, c);
-    }
-}
+static const struct {
+    void (*lower)(struct ir *ir, const struct conv *c);
+    int64_t (*tiles)(const struct conv *c);
+} directions[] = {
+    [FWD] = {lower_fwd, tiles_fwd},
+    [BWD_DATA] = {lower_bwd_data, tiles_bwd_data},
+    [BWD_WEIGHT] = {lower_bwd_weight, tiles_bwd_weight},
+};
 
 static bool compile(struct handle *h)
 {
@@ -104,7 +112,7 @@ static bool compile(struct handle *h)
     LLVMTargetMachineRef machine = target_prepare(&h->target, ir.module);
     bool well = machine != NULL;
     if (well) {
-        h->tiles = lower(&ir, &h->conv);
+        directions[h->conv.direction].lower(&ir, &h->conv);
         well = target_emit(&h->binary, &h->size, &h->target, machine, ir.module);
         LLVMDisposeTargetMachine(machine);
     }
@@ -121,6 +129,7 @@ enum MiirStatus miirLowerBin(MiirHandle handle)
         return MIIR_INVALID_PARAM;
     pthread_mutex_lock(&mutex);
     bool well = h->binary || compile(h);
+    h->has_dims = h->has_dims || well;
     pthread_mutex_unlock(&mutex);
     return well ? MIIR_SUCCESS : MIIR_BUILD_FAILURE;
 }
@@ -143,9 +152,10 @@ enum MiirStatus miirGetExecutionDims(MiirHandle handle, size_t *global, size_t *
     const struct handle *h = handle;
     if (!h || !global || !local)
         return MIIR_INVALID_PARAM;
-    if (!h->binary)
+    if (!h->has_dims)
         return MIIR_INVALID_MODULE;
-    size_t groups = ((size_t)h->tiles + (size_t)h->target.local - 1) / (size_t)h->target.local;
+    size_t tiles = (size_t)directions[h->conv.direction].tiles(&h->conv);
+    size_t groups = (tiles + (size_t)h->target.local - 1) / (size_t)h->target.local;
     *local = (size_t)h->target.local;
     *global = (groups ? groups : 1) * *local;
     return MIIR_SUCCESS;

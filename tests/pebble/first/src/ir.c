@@ -4,6 +4,8 @@
 
 static LLVMTypeRef lanes_of(struct ir *ir, LLVMTypeRef type)
 {
+    if (ir->lanes == 1)
+        return type;
     return LLVMVectorType(type, (unsigned)ir->lanes);
 }
 
@@ -19,6 +21,8 @@ LLVMValueRef ir_const32(struct ir *ir, int64_t value)
 
 LLVMValueRef ir_splat(struct ir *ir, LLVMValueRef scalar)
 {
+    if (ir->lanes == 1)
+        return scalar;
     LLVMTypeRef type = lanes_of(ir, LLVMTypeOf(scalar));
     LLVMValueRef one = LLVMBuildInsertElement(ir->builder, LLVMGetPoison(type), scalar, ir_const32(ir, 0), "");
     LLVMValueRef zeros = LLVMConstNull(LLVMVectorType(ir->i32, (unsigned)ir->lanes));
@@ -27,6 +31,8 @@ LLVMValueRef ir_splat(struct ir *ir, LLVMValueRef scalar)
 
 LLVMValueRef ir_lane_numbers(struct ir *ir)
 {
+    if (ir->lanes == 1)
+        return ir_const32(ir, 0);
     LLVMValueRef numbers[64];
     for (int i = 0; i < ir->lanes; i++)
         numbers[i] = ir_const32(ir, i);
@@ -242,9 +248,31 @@ static void set_alignment(struct ir *ir, LLVMValueRef intrinsic_call, unsigned p
     LLVMAddCallSiteAttribute(intrinsic_call, pointers_at + 1, LLVMCreateEnumAttribute(ir->context, kind, (uint64_t)type_bytes(type)));
 }
 
+/* One lane: outside the mask the tensor's first element is read and dropped, so that no branch is needed. */
+static LLVMValueRef load_or_zero(struct ir *ir, enum type type, LLVMValueRef base, LLVMValueRef pointer, LLVMValueRef mask)
+{
+    LLVMTypeRef scalar = memory_type(ir, type);
+    pointer = LLVMBuildSelect(ir->builder, mask, pointer, base, "");
+    LLVMValueRef loaded = LLVMBuildLoad2(ir->builder, scalar, pointer, "");
+    return widen(ir, type, LLVMBuildSelect(ir->builder, mask, loaded, LLVMConstNull(scalar), ""));
+}
+
+static void store_if(struct ir *ir, LLVMValueRef value, LLVMValueRef pointer, LLVMValueRef mask)
+{
+    LLVMBasicBlockRef then = LLVMAppendBasicBlockInContext(ir->context, ir->function, "store");
+    LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(ir->context, ir->function, "after");
+    LLVMBuildCondBr(ir->builder, mask, then, after);
+    LLVMPositionBuilderAtEnd(ir->builder, then);
+    LLVMBuildStore(ir->builder, value, pointer);
+    LLVMBuildBr(ir->builder, after);
+    LLVMPositionBuilderAtEnd(ir->builder, after);
+}
+
 LLVMValueRef ir_gather(struct ir *ir, enum type type, LLVMValueRef base, LLVMValueRef offset, LLVMValueRef lane_offset, LLVMValueRef mask)
 {
     LLVMValueRef pointers = address(ir, type, address(ir, type, base, offset), lane_offset);
+    if (ir->lanes == 1)
+        return load_or_zero(ir, type, base, pointers, mask);
     LLVMTypeRef vector = lanes_of(ir, memory_type(ir, type)), overloads[2] = {vector, LLVMTypeOf(pointers)};
     LLVMValueRef arguments[3] = {pointers, mask, LLVMConstNull(vector)};
     LLVMValueRef loaded = call(ir, "llvm.masked.gather", overloads, 2, arguments, 3);
@@ -254,6 +282,8 @@ LLVMValueRef ir_gather(struct ir *ir, enum type type, LLVMValueRef base, LLVMVal
 
 LLVMValueRef ir_load_lanes(struct ir *ir, enum type type, LLVMValueRef base, LLVMValueRef offset, LLVMValueRef mask)
 {
+    if (ir->lanes == 1)
+        return load_or_zero(ir, type, base, address(ir, type, base, offset), mask);
     LLVMTypeRef vector = lanes_of(ir, memory_type(ir, type)), overloads[2] = {vector, LLVMTypeOf(base)};
     LLVMValueRef arguments[3] = {address(ir, type, base, offset), mask, LLVMConstNull(vector)};
     LLVMValueRef loaded = call(ir, "llvm.masked.load", overloads, 2, arguments, 3);
@@ -265,6 +295,10 @@ void ir_scatter(struct ir *ir, enum type type, LLVMValueRef value, LLVMValueRef 
                 LLVMValueRef mask)
 {
     LLVMValueRef pointers = address(ir, type, address(ir, type, base, offset), lane_offset);
+    if (ir->lanes == 1) {
+        store_if(ir, narrow(ir, type, value), pointers, mask);
+        return;
+    }
     LLVMValueRef arguments[3] = {narrow(ir, type, value), pointers, mask};
     LLVMTypeRef overloads[2] = {LLVMTypeOf(arguments[0]), LLVMTypeOf(pointers)};
     set_alignment(ir, call(ir, "llvm.masked.scatter", overloads, 2, arguments, 3), 1, type);
@@ -298,6 +332,8 @@ void ir_accumulate(struct ir *ir, enum type type, LLVMValueRef accumulator, LLVM
 
 LLVMValueRef ir_reduce(struct ir *ir, enum type type, LLVMValueRef vector)
 {
+    if (ir->lanes == 1)
+        return vector;
     LLVMValueRef sum = LLVMBuildExtractElement(ir->builder, vector, ir_const32(ir, 0), "");
     for (int i = 1; i < ir->lanes; i++) {
         LLVMValueRef lane = LLVMBuildExtractElement(ir->builder, vector, ir_const32(ir, i), "");

@@ -1,7 +1,7 @@
 /* ir: what all lowerings need of LLVM: a kernel, loops, index arithmetic, and numbers of every type.
  *
  * Local variables are stack slots; LLVM's first pass turns them into registers, so that nobody writes phi nodes here.
- * Lane vectors have `lanes` elements; on GPUs that is one.
+ * Lane vectors have `lanes` elements; with one lane, as on GPUs, they are plain scalars.
  */
 #ifndef PEBBLE_IR_H
 #define PEBBLE_IR_H

@@ -32,9 +32,9 @@ static struct axis phase_axis(const struct conv *c, int dim, int64_t phase)
     return axis;
 }
 
-int64_t lower_bwd_data(struct ir *ir, const struct conv *c)
+static struct gather nest(const struct conv *c)
 {
-    struct gather g = {
+    return (struct gather){
         .source = OUTPUT,
         .result = INPUT,
         .result_letter = 'c',
@@ -43,6 +43,16 @@ int64_t lower_bwd_data(struct ir *ir, const struct conv *c)
         .reduced_channels = c->k / c->g,
         .axis = {phase_axis(c, 0, c->kernel_id / c->stride[1]), phase_axis(c, 1, c->kernel_id % c->stride[1])},
     };
+}
+
+void lower_bwd_data(struct ir *ir, const struct conv *c)
+{
+    struct gather g = nest(c);
     gather_lower(ir, c, &g);
+}
+
+int64_t tiles_bwd_data(const struct conv *c)
+{
+    struct gather g = nest(c);
     return gather_tiles(c, &g);
 }

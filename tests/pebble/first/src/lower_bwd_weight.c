@@ -89,13 +89,17 @@ static void store_tile(struct ir *ir, const struct conv *c, const struct place *
     }
 }
 
-int64_t lower_bwd_weight(struct ir *ir, const struct conv *c)
+int64_t tiles_bwd_weight(const struct conv *c)
+{
+    return c->g * filter_tiles(c) * (c->c / c->g) * c->fil[0] * c->fil[1];
+}
+
+void lower_bwd_weight(struct ir *ir, const struct conv *c)
 {
     struct place p;
     struct ir_loop images, chunks;
     LLVMValueRef accumulators[MAX_CHANNELS];
-    int64_t tiles = c->g * filter_tiles(c) * (c->c / c->g) * c->fil[0] * c->fil[1];
-    ir_open_kernel(ir, c->kernel_name, tiles);
+    ir_open_kernel(ir, c->kernel_name, tiles_bwd_weight(c));
     find_place(&p, ir, c);
     for (int i = 0; i < c->tiles.channels; i++)
         accumulators[i] = ir_accumulator(ir, c->type[FILTER]);
@@ -106,5 +110,4 @@ int64_t lower_bwd_weight(struct ir *ir, const struct conv *c)
     ir_loop_end(ir, &images);
     store_tile(ir, c, &p, accumulators);
     ir_close_kernel(ir);
-    return tiles;
 }

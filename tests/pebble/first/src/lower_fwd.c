@@ -15,9 +15,9 @@ static struct axis forward_axis(const struct conv *c, int dim)
     };
 }
 
-int64_t lower_fwd(struct ir *ir, const struct conv *c)
+static struct gather nest(const struct conv *c)
 {
-    struct gather g = {
+    return (struct gather){
         .source = INPUT,
         .result = OUTPUT,
         .result_letter = 'k',
@@ -26,6 +26,16 @@ int64_t lower_fwd(struct ir *ir, const struct conv *c)
         .reduced_channels = c->c / c->g,
         .axis = {forward_axis(c, 0), forward_axis(c, 1)},
     };
+}
+
+void lower_fwd(struct ir *ir, const struct conv *c)
+{
+    struct gather g = nest(c);
     gather_lower(ir, c, &g);
+}
+
+int64_t tiles_fwd(const struct conv *c)
+{
+    struct gather g = nest(c);
     return gather_tiles(c, &g);
 }

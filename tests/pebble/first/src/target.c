@@ -26,6 +26,21 @@ static bool is_one_of(const char *name, size_t length, const char *const *names,
     return false;
 }
 
+/* What may follow a gfx name: :sramecc and :xnack, on or off. pebble leaves both at their defaults. */
+static bool are_features(const char *text)
+{
+    static const char *const features[] = {":sramecc+", ":sramecc-", ":xnack+", ":xnack-"};
+    while (*text) {
+        size_t i = 0, count = sizeof features / sizeof features[0];
+        while (i < count && strncmp(text, features[i], strlen(features[i])) != 0)
+            i++;
+        if (i == count)
+            return false;
+        text += strlen(features[i]);
+    }
+    return true;
+}
+
 bool target_find(struct target *out, const char *arch)
 {
     static const char prefix[] = "amdgcn-amd-amdhsa:";
@@ -42,11 +57,11 @@ bool target_find(struct target *out, const char *arch)
             return true;
         }
     }
-    if (strncmp(arch, prefix, sizeof prefix - 1) == 0)
-        arch += sizeof prefix - 1;
-    size_t length = strcspn(arch, ":"); /* features such as :sramecc+:xnack- are left at their defaults */
-    bool amd = is_one_of(arch, length, gfx_names, sizeof gfx_names / sizeof gfx_names[0]);
-    if (!amd && !is_one_of(arch, length, sm_names, sizeof sm_names / sizeof sm_names[0]))
+    bool prefixed = strncmp(arch, prefix, sizeof prefix - 1) == 0;
+    arch += prefixed ? sizeof prefix - 1 : 0;
+    size_t length = strcspn(arch, ":");
+    bool amd = is_one_of(arch, length, gfx_names, sizeof gfx_names / sizeof gfx_names[0]) && are_features(arch + length);
+    if (!amd && (prefixed || !is_one_of(arch, strlen(arch), sm_names, sizeof sm_names / sizeof sm_names[0])))
         return false;
     *out = (struct target){.kind = amd ? AMDGCN : NVPTX, .triple = amd ? "amdgcn-amd-amdhsa" : "nvptx64-nvidia-cuda", .lanes = 1,
                            .local = 256, .has_f16 = true};
