@@ -1,0 +1,213 @@
+#include "test.h"
+
+#include "harness/judge.h"
+#include "src/mem.h"
+
+#include <math.h>
+
+static int setup(void **state)
+{
+    *state = xcalloc(1, sizeof(struct arena));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    arena_release(*state);
+    free(*state);
+    return 0;
+}
+
+static struct gate gate(struct arena *a)
+{
+    struct gate g;
+    assert_ok(config_gate(&g, a, NULL));
+    return g;
+}
+
+static struct result_row row(const char *data, enum outcome outcome, const char *stats)
+{
+    return (struct result_row){.row = 1, .problem = "p", .variant = "", .data = data, .seed = 1, .stage = STAGE_VERIFY, .outcome = outcome,
+                               .detail = "", .signature = "", .code = "c", .stats = stats};
+}
+
+static enum outcome judged(struct arena *a, const struct gate *g, const struct result_row *rows, size_t count)
+{
+    struct check_verdict v;
+    judge_check(&v, a, g, rows, count);
+    return v.outcome;
+}
+
+static void judge_check__takes_the_worst(void **state)
+{
+    struct gate g = gate(*state);
+    static const struct {
+        enum outcome first, second, wanted;
+    } cases[] = {
+        {OUTCOME_OK, OUTCOME_OK, OUTCOME_OK},           {OUTCOME_OK, OUTCOME_CRASH, OUTCOME_CRASH},
+        {OUTCOME_INFRA, OUTCOME_OK, OUTCOME_INFRA},     {OUTCOME_INFRA, OUTCOME_MISMATCH, OUTCOME_MISMATCH},
+        {OUTCOME_TIMEOUT, OUTCOME_OK, OUTCOME_TIMEOUT}, {OUTCOME_NOT_APPLICABLE, OUTCOME_OK, OUTCOME_NOT_APPLICABLE},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct result_row rows[2] = {row("integer", cases[i].first, "elements 4\n"), row("integer", cases[i].second, "elements 4\n")};
+        assert_int_equal(judged(*state, &g, rows, 2), cases[i].wanted);
+    }
+    assert_int_equal(judged(*state, &g, NULL, 0), OUTCOME_MISSING);
+}
+
+static void judge_check__holds_real_data_against_the_gate(void **state)
+{
+    struct gate g = gate(*state);
+    struct result_row r = row("real", OUTCOME_MISMATCH, "elements 100\nmismatches 3\nworst_ratio 2.5\n");
+    assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_MISMATCH);
+    g.correctness.ratio = 3; /* a looser gate judges the same row anew */
+    assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_OK);
+    g.correctness.ratio = 1;
+    r = row("real", OUTCOME_OK, "elements 100\nmismatches 0\nworst_ratio 0.6\n");
+    assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_OK);
+    g.correctness.ratio = 0.5;
+    assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_MISMATCH);
+}
+
+/* However loose the gate: these are no rounding. */
+static void judge_check__never_forgives_damage(void **state)
+{
+    struct gate g = gate(*state);
+    g.correctness.ratio = 1e6;
+    static const char *const damage[] = {"nans 1\n", "infs 1\n", "unwritten 1\n", "guard_low 1\n", "guard_high 1\n"};
+    for (size_t i = 0; i < COUNT_OF(damage); i++) {
+        struct result_row r = row("real", OUTCOME_MISMATCH, arena_printf(*state, "elements 100\nworst_ratio 2\n%s", damage[i]));
+        assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_MISMATCH);
+    }
+    struct result_row input = row("real", OUTCOME_MISMATCH, "elements 100\nworst_ratio 0\n");
+    input.signature = "writes its filter";
+    assert_int_equal(judged(*state, &g, &input, 1), OUTCOME_MISMATCH);
+    struct result_row integer = row("integer", OUTCOME_MISMATCH, "elements 100\nworst_ratio 2\n");
+    assert_int_equal(judged(*state, &g, &integer, 1), OUTCOME_MISMATCH);
+}
+
+static void judge_check__mistrusts_zeros(void **state)
+{
+    struct gate g = gate(*state);
+    struct result_row r = row("integer", OUTCOME_OK, "elements 100\nzeros 60\n");
+    assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_OK);
+    g.correctness.zero_share = 0.5;
+    assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_NO_VERDICT);
+}
+
+static void judge_check__sees_unsteadiness_over_rounds(void **state)
+{
+    struct gate g = gate(*state);
+    struct result_row rows[3] = {row("integer", OUTCOME_OK, ""), row("integer", OUTCOME_MISMATCH, ""), row("real", OUTCOME_OK, "")};
+    assert_int_equal(judged(*state, &g, rows, 3), OUTCOME_MISMATCH); /* one round: not known to be unsteady */
+    rows[1].round = 1;
+    assert_int_equal(judged(*state, &g, rows, 3), OUTCOME_UNSTEADY);
+    rows[0].outcome = OUTCOME_MISMATCH;
+    assert_int_equal(judged(*state, &g, rows, 3), OUTCOME_MISMATCH);
+}
+
+static enum check_change change(enum outcome base, enum outcome head)
+{
+    struct check_verdict b = {.outcome = base}, h = {.outcome = head};
+    return judge_change(&b, &h);
+}
+
+static void judge_change__names_every_step(void **state)
+{
+    (void)state;
+    assert_int_equal(change(OUTCOME_OK, OUTCOME_OK), CHECK_PASSES);
+    assert_int_equal(change(OUTCOME_OK, OUTCOME_MISMATCH), CHECK_NEWLY_FAILING);
+    assert_int_equal(change(OUTCOME_OK, OUTCOME_NOT_APPLICABLE), CHECK_NEWLY_NOT_APPLICABLE);
+    assert_int_equal(change(OUTCOME_CRASH, OUTCOME_OK), CHECK_FIXED);
+    assert_int_equal(change(OUTCOME_CRASH, OUTCOME_CRASH), CHECK_STILL_FAILING);
+    assert_int_equal(change(OUTCOME_CRASH, OUTCOME_TIMEOUT), CHECK_FAILS_OTHERWISE);
+    assert_int_equal(change(OUTCOME_CRASH, OUTCOME_NOT_APPLICABLE), CHECK_NEWLY_NOT_APPLICABLE);
+    assert_int_equal(change(OUTCOME_NOT_APPLICABLE, OUTCOME_OK), CHECK_NEWLY_APPLICABLE);
+    assert_int_equal(change(OUTCOME_NOT_APPLICABLE, OUTCOME_MISMATCH), CHECK_NEWLY_FAILING);
+    assert_int_equal(change(OUTCOME_NOT_APPLICABLE, OUTCOME_NOT_APPLICABLE), CHECK_NOT_APPLICABLE);
+    assert_int_equal(change(OUTCOME_OK, OUTCOME_MISSING), CHECK_MISSING);
+    assert_int_equal(change(OUTCOME_INFRA, OUTCOME_OK), CHECK_MISSING);
+    assert_true(check_change_blocks(CHECK_NEWLY_FAILING) && check_change_blocks(CHECK_MISSING));
+    assert_true(check_change_blocks(CHECK_NEWLY_NOT_APPLICABLE) && check_change_blocks(CHECK_FAILS_OTHERWISE));
+    assert_false(check_change_blocks(CHECK_STILL_FAILING) || check_change_blocks(CHECK_FIXED) || check_change_blocks(CHECK_PASSES));
+}
+
+/* `count` pairs around this ratio, with a spread of one percent. */
+static void make_pairs(struct pair_row *pairs, size_t count, double ratio)
+{
+    static const double spread[] = {-0.01, 0.01, 0.004, -0.004, 0.007, -0.007, 0, 0.002};
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = (struct pair_row){.anchor_ns = 1000000, .candidate_ns = (int64_t)(1e6 * ratio * exp(spread[i % COUNT_OF(spread)]))};
+}
+
+static struct speed_judgement speed(struct arena *a, const struct gate *g, size_t count, double ratio)
+{
+    struct pair_row pairs[64];
+    struct speed_judgement j;
+    make_pairs(pairs, count, ratio);
+    judge_speed(&j, a, g, pairs, count);
+    return j;
+}
+
+static void judge_speed__separates_the_four(void **state)
+{
+    struct gate g = gate(*state);
+    struct speed_judgement j = speed(*state, &g, 24, 1.10);
+    assert_int_equal(j.verdict, SPEED_REGRESSED);
+    assert_true(j.blocks);
+    j = speed(*state, &g, 24, 1.035); /* real, but below what blocks */
+    assert_int_equal(j.verdict, SPEED_REGRESSED);
+    assert_false(j.blocks);
+    assert_non_null(strstr(j.reason, "below the gate's"));
+    assert_int_equal(speed(*state, &g, 24, 0.90).verdict, SPEED_IMPROVED);
+    assert_int_equal(speed(*state, &g, 24, 1.00).verdict, SPEED_EQUIVALENT);
+    assert_int_equal(speed(*state, &g, 6, 1.02).verdict, SPEED_INCONCLUSIVE);
+    assert_int_equal(speed(*state, &g, 1, 3).verdict, SPEED_MISSING);
+}
+
+static void judge_wants_more__only_where_it_could_matter(void **state)
+{
+    struct gate g = gate(*state);
+    struct speed_judgement slow = speed(*state, &g, 6, 1.06), fast = speed(*state, &g, 6, 0.93), same = speed(*state, &g, 6, 1.0),
+                           none = speed(*state, &g, 0, 1.0);
+    assert_true(judge_wants_more(&g, &slow));
+    assert_true(judge_wants_more(&g, &fast));
+    assert_false(judge_wants_more(&g, &same));
+    assert_false(judge_wants_more(&g, &none));
+}
+
+static void judge_model__adds_its_layers(void **state)
+{
+    struct gate g = gate(*state);
+    struct speed_judgement slow = speed(*state, &g, 24, 1.5), same = {.verdict = SPEED_IDENTICAL_CODE, .base_ns = 2e6, .head_ns = 2e6},
+                           lost = {.verdict = SPEED_MISSING}, j;
+    struct judge_layer layers[2] = {{.count = 2, .judgement = &slow}, {.count = 1, .judgement = &same}};
+    judge_model(&j, *state, &g, layers, 2);
+    assert_int_equal(j.verdict, SPEED_REGRESSED);
+    assert_true(fabs(j.base_ns - 4e6) < 1 && fabs(j.head_ns - 5e6) < 1e4);
+    assert_true(fabs(j.effect.mean - log(5.0 / 4.0)) < 0.01);
+    layers[0].judgement = &same;
+    judge_model(&j, *state, &g, layers, 2);
+    assert_int_equal(j.verdict, SPEED_IDENTICAL_CODE);
+    layers[1].judgement = &lost;
+    judge_model(&j, *state, &g, layers, 2);
+    assert_int_equal(j.verdict, SPEED_MISSING);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(judge_check__takes_the_worst),
+        TEST(judge_check__holds_real_data_against_the_gate),
+        TEST(judge_check__never_forgives_damage),
+        TEST(judge_check__mistrusts_zeros),
+        TEST(judge_check__sees_unsteadiness_over_rounds),
+        TEST(judge_change__names_every_step),
+        TEST(judge_speed__separates_the_four),
+        TEST(judge_wants_more__only_where_it_could_matter),
+        TEST(judge_model__adds_its_layers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
