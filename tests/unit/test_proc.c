@@ -12,8 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Children are shell scripts. main makes this process the reaper of orphans, so that a test can wait for a grandchild and see
- * from what it died, instead of looking again and again whether it is gone. */
+/* Children are shell scripts. main makes this process the reaper of orphans, so that a test can
+ * wait for a grandchild and see from what it died, instead of looking again and again whether it is
+ * gone. */
 
 static const int64_t SECOND = 1000000000;
 static const char *script_argv[] = {"sh", "-c", NULL, NULL};
@@ -58,8 +59,9 @@ static void assert_output(struct proc_spec spec, const char *wanted)
     proc_result_release(&r);
 }
 
-/* An orphan is dead, and by which signal. While its own parent still dies it is nobody's child to us; and that parent may have collected it, so that
- * it is gone without a trace: then `usual` stands for the signal that nobody saw. The test's time limit ends the wait for one that lives. */
+/* An orphan is dead, and by which signal. While its own parent still dies it is nobody's child to
+ * us; and that parent may have collected it, so that it is gone without a trace: then `usual`
+ * stands for the signal that nobody saw. The test's time limit ends the wait for one that lives. */
 static int death_of(pid_t pid, int usual)
 {
     int status;
@@ -159,8 +161,10 @@ static void environment_changes(void **state)
     setenv("ASSAY_TEST_KEPT", "kept", 1);
     setenv("ASSAY_TEST_GONE", "here", 1);
     setenv("ASSAY_TEST_NEW", "old", 1);
-    static const char *const changes[] = {"ASSAY_TEST_GONE", "ASSAY_TEST_NEW=1", "ASSAY_TEST_NEW=a=b", "ASSAY_TEST_NE=x", NULL};
-    struct proc_spec spec = shell("echo $ASSAY_TEST_KEPT ${ASSAY_TEST_GONE-unset} $ASSAY_TEST_NEW $ASSAY_TEST_NE");
+    static const char *const changes[] = {"ASSAY_TEST_GONE", "ASSAY_TEST_NEW=1",
+                                          "ASSAY_TEST_NEW=a=b", "ASSAY_TEST_NE=x", NULL};
+    struct proc_spec spec =
+        shell("echo $ASSAY_TEST_KEPT ${ASSAY_TEST_GONE-unset} $ASSAY_TEST_NEW $ASSAY_TEST_NE");
     spec.environment = changes;
     assert_output(spec, "kept unset a=b x\n");
     assert_string_equal(getenv("ASSAY_TEST_NEW"), "old");
@@ -205,7 +209,8 @@ static void no_other_descriptor_is_inherited(void **state)
     struct folder *f = *state;
     int leaky = fcntl(STDIN_FILENO, F_DUPFD, 50);
     assert_true(leaky >= 50);
-    static const char list[] = "for n in 0 1 2 3 4 5 6 7 8 9 %d; do if [ -e /proc/$$/fd/$n ]; then echo $n; fi; done";
+    static const char list[] =
+        "for n in 0 1 2 3 4 5 6 7 8 9 %d; do if [ -e /proc/$$/fd/$n ]; then echo $n; fi; done";
     struct proc_spec spec = shell(arena_printf(&f->arena, list, leaky));
     assert_output(spec, "0\n1\n2\n");
     spec.channel = true;
@@ -221,8 +226,13 @@ static void signals_are_as_new(void **state)
     sigaddset(&set, SIGUSR1);
     sigprocmask(SIG_BLOCK, &set, &before);
     void (*handler)(int) = signal(SIGPIPE, SIG_IGN);
-    static const char *const argv[] = {"grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status", NULL};
-    assert_output((struct proc_spec){.argv = argv, .cpu = -1}, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    /* Signals 32 and 33 are the C library's own: no program can reset them, and some runners of
+     * tests hand them on ignored. */
+    static const char *const argv[] = {
+        "sed", "-nE", "/^Sig(Blk|Ign)/s/0000000180000000$/0000000000000000/;/^Sig(Blk|Ign)/p",
+        "/proc/self/status", NULL};
+    assert_output((struct proc_spec){.argv = argv, .cpu = -1},
+                  "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
     signal(SIGPIPE, handler);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
@@ -237,7 +247,8 @@ static void lines_are_told(void **state)
     (void)state;
     struct buf told;
     buf_init(&told, BUF_MAX_LINE);
-    struct proc_spec spec = shell("printf 'a\\nb'; printf 'c\\n\\n'; echo no >&2; printf unfinished");
+    struct proc_spec spec =
+        shell("printf 'a\\nb'; printf 'c\\n\\n'; echo no >&2; printf unfinished");
     spec.on_line = note_line;
     spec.payload = &told;
     struct proc_result r = run_spec(spec);
@@ -311,7 +322,8 @@ static void a_polite_end_after_term_is_no_exit(void **state)
 {
     (void)state;
     int lines = 0;
-    struct proc_spec spec = shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done");
+    struct proc_spec spec =
+        shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done");
     spec.on_line = count_line;
     spec.payload = &lines;
     struct proc *p, *ended = NULL;
@@ -348,7 +360,8 @@ static void leftovers_of_the_group_are_killed(void **state)
 static void a_process_that_left_the_group_does_not_hang_us(void **state)
 {
     struct folder *f = *state;
-    struct proc_spec spec = shell("mkfifo gate; setsid sh -c 'echo $$; echo > gate; exec sleep 1000' & read x < gate; exit 4");
+    struct proc_spec spec = shell("mkfifo gate; setsid sh -c 'echo $$; echo > gate; exec sleep "
+                                  "1000' & read x < gate; exit 4");
     spec.folder = f->path;
     struct proc_result r = run_spec(spec);
     assert_exit(&r, 4);
@@ -361,7 +374,8 @@ static void a_process_that_left_the_group_does_not_hang_us(void **state)
 static void memory_of_the_whole_group_is_limited(void **state)
 {
     (void)state;
-    const char *two = "f() { x=$(head -c 40000000 /dev/zero | tr '\\0' a); sleep 1000; }; f & f & wait";
+    const char *two =
+        "f() { x=$(head -c 40000000 /dev/zero | tr '\\0' a); sleep 1000; }; f & f & wait";
     struct proc_spec spec = shell(two);
     spec.memory_limit_bytes = 60 << 20;
     struct proc_result r = run_spec(spec);
@@ -542,7 +556,8 @@ static void pinned_to_a_cpu(void **state)
     assert_output((struct proc_spec){.argv = argv, .cpu = cpu}, wanted);
 }
 
-/* Below, the process that is interrupted or killed is a fork of ours; it answers with the pids of its descendants. */
+/* Below, the process that is interrupted or killed is a fork of ours; it answers with the pids of
+ * its descendants. */
 
 struct victim {
     int answer; /* where to write pids */
