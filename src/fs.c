@@ -96,7 +96,7 @@ static int empty_folder(int descriptor, const char *path)
     CLEANUP(close_folder) DIR *folder = fdopendir(descriptor);
     if (!folder) {
         close(descriptor);
-        return err_set(ERR_IO, "reading %s:", path);
+        return err_set(ERR_IO, "reading %s: %s", path, strerror(errno));
     }
     for (struct dirent *entry; (entry = readdir(folder));) {
         if (is_dots(entry->d_name))
@@ -222,13 +222,14 @@ static int write_all(int descriptor, const char *bytes, size_t length)
     return 0;
 }
 
-/* Write-then-rename with the mode bits given; what is half written never has the final name. */
+/* Write-then-rename; what is half written never has the final name. The mode bits are `mode` whatever the umask; 0: as the umask has them. */
 static int write_file(const char *path, const void *bytes, size_t length, mode_t mode)
 {
     struct arena a = {0};
     char *half = arena_printf(&a, "%s.%d.half", path, (int)getpid());
-    int descriptor = open(half, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-    bool well = descriptor >= 0 && write_all(descriptor, bytes, length) == 0 && fsync(descriptor) == 0;
+    int descriptor = open(half, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool well = descriptor >= 0 && write_all(descriptor, bytes, length) == 0 && (!mode || fchmod(descriptor, mode) == 0) &&
+                fsync(descriptor) == 0;
     int status = well ? 0 : err_set(ERR_IO, "writing %s: %s", path, strerror(errno));
     if (descriptor >= 0 && close(descriptor) != 0 && status == 0)
         status = err_set(ERR_IO, "writing %s: %s", path, strerror(errno));
@@ -242,7 +243,7 @@ static int write_file(const char *path, const void *bytes, size_t length, mode_t
 
 int fs_write(const char *path, const void *bytes, size_t length)
 {
-    return write_file(path, bytes, length, 0666);
+    return write_file(path, bytes, length, 0);
 }
 
 int fs_write_text(const char *path, const char *text)

@@ -278,8 +278,9 @@ static size_t distance(const char *a, const char *b)
 {
     enum { LONGEST = 64 };
     size_t n = strlen(a), m = strlen(b);
+    /* Not worth a table: as far as two words can be. */
     if (n > LONGEST || m > LONGEST)
-        return LONGEST;
+        return n + m;
     size_t rows[3][LONGEST + 1];
     for (size_t j = 0; j <= m; j++)
         rows[0][j] = j;

@@ -22,16 +22,17 @@ enum stream_id { STREAM_OUT, STREAM_ERR, STREAM_CHANNEL, STREAM_STATUS, STREAM_C
 
 struct proc {
     struct proc *next;
-    pid_t pid; /* also the id of its group; a zombie until note_end has killed the group, so that it is never reused before */
+    pid_t pid; /* also the id of its group; a zombie until note_end has killed the group, so that it
+                  is never reused before */
     int streams[STREAM_COUNT]; /* our ends of the pipes; -1 when closed */
     int log;                   /* -1: none */
-    int log_errno;             /* the log could not be written: our trouble, told when the child has ended */
+    int log_errno; /* the log could not be written: our trouble, told when the child has ended */
     int64_t started_ns;
-    int64_t deadline_ns;       /* INT64_MAX: no limit */
-    int64_t kill_at_ns;        /* when TERM turns into KILL; INT64_MAX: not under way */
+    int64_t deadline_ns; /* INT64_MAX: no limit */
+    int64_t kill_at_ns;  /* when TERM turns into KILL; INT64_MAX: not under way */
     int64_t memory_limit_bytes, seen_bytes;
-    size_t output_room;        /* bytes it may still print */
-    size_t line_start;         /* where in result.out the next line for on_line begins */
+    size_t output_room; /* bytes it may still print */
+    size_t line_start;  /* where in result.out the next line for on_line begins */
     void (*on_line)(const char *line, void *payload);
     void *payload;
     bool killed;  /* by us; result.end says why */
@@ -126,7 +127,8 @@ bool proc_interrupted(void)
 /* The child's side, between fork and exec. */
 
 enum call { CALL_SETSID, CALL_PRCTL, CALL_CHDIR, CALL_AFFINITY, CALL_DUP2, CALL_EXEC };
-static const char *const call_names[] = {"setsid", "prctl", "chdir", "sched_setaffinity", "dup2", "execvp"};
+static const char *const call_names[] = {"setsid", "prctl", "chdir", "sched_setaffinity",
+                                         "dup2",   "execvp"};
 
 struct start_failure {
     enum call call;
@@ -170,12 +172,12 @@ static void place(const struct child_ends *ends, int from, int to)
         give_up(ends->status, CALL_DUP2);
 }
 
-_Noreturn static void become_child(const struct proc_spec *spec, char **environment, const struct child_ends *ends,
-                                   pid_t parent)
+_Noreturn static void become_child(const struct proc_spec *spec, char **environment,
+                                   const struct child_ends *ends, pid_t parent)
 {
     reset_signals();
-    /* A session of its own, and so a group of its own; without a terminal, ssh and the like fail instead of
-     * stopping at a password prompt that nobody sees. */
+    /* A session of its own, and so a group of its own; without a terminal, ssh and the like fail
+     * instead of stopping at a password prompt that nobody sees. */
     if (setsid() < 0)
         give_up(ends->status, CALL_SETSID);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
@@ -270,10 +272,12 @@ static int make_pipe(int *ours, int *theirs)
     return status;
 }
 
-/* The input is a file in memory: nothing to feed in the loop, no SIGPIPE when the child does not read it. */
+/* The input is a file in memory: nothing to feed in the loop, no SIGPIPE when the child does not
+ * read it. */
 static int make_input(int *fd, const struct proc_spec *spec)
 {
-    *fd = spec->input ? memfd_create("input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    *fd =
+        spec->input ? memfd_create("input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (*fd < 0)
         return err_set(ERR_IO, "making the input of a child:");
     for (size_t done = 0; spec->input && done < spec->input_bytes;) {
@@ -319,7 +323,8 @@ static void close_ends(struct child_ends *ends)
     close_fd(&ends->status);
 }
 
-/* Signals wait while there are two of us: a TERM for the child must not reach our handler in its copy of us. */
+/* Signals wait while there are two of us: a TERM for the child must not reach our handler in its
+ * copy of us. */
 static void fork_child(struct proc *p, const struct proc_spec *spec, const struct child_ends *ends)
 {
     char **environment = make_environment(spec->environment);
@@ -346,9 +351,14 @@ static struct proc *new_ticket(const struct proc_spec *spec)
 {
     struct proc *p = xcalloc(1, sizeof *p);
     size_t limit = spec->output_limit_bytes > 0 ? (size_t)spec->output_limit_bytes : BUF_MAX_FILE;
-    *p = (struct proc){.streams = {-1, -1, -1, -1}, .log = -1, .deadline_ns = INT64_MAX, .kill_at_ns = INT64_MAX,
-                       .memory_limit_bytes = spec->memory_limit_bytes, .output_room = limit,
-                       .on_line = spec->on_line, .payload = spec->payload};
+    *p = (struct proc){.streams = {-1, -1, -1, -1},
+                       .log = -1,
+                       .deadline_ns = INT64_MAX,
+                       .kill_at_ns = INT64_MAX,
+                       .memory_limit_bytes = spec->memory_limit_bytes,
+                       .output_room = limit,
+                       .on_line = spec->on_line,
+                       .payload = spec->payload};
     buf_init(&p->status, sizeof(struct start_failure));
     buf_init(&p->result.out, limit);
     buf_init(&p->result.err, limit);
@@ -500,7 +510,8 @@ static bool read_stream(struct proc *p, enum stream_id id)
 
 /* Memory. */
 
-/* Group and resident bytes of one process; false when it is gone. See proc(5): fields 5 and 24 of stat. */
+/* Group and resident bytes of one process; false when it is gone. See proc(5): fields 5 and 24 of
+ * stat. */
 static bool read_stat(pid_t *group, int64_t *bytes, int proc_folder, const char *name)
 {
     char path[64], text[1024];
@@ -606,8 +617,9 @@ static void reap(struct proc *p)
     p->ended = true;
 }
 
-/* When the leader has ended: what is left of its group is killed at once, what they had printed is read, and pipes that a
- * process outside the group keeps open are not waited for. The leader stays a zombie meanwhile, so that its id is its own. */
+/* When the leader has ended: what is left of its group is killed at once, what they had printed is
+ * read, and pipes that a process outside the group keeps open are not waited for. The leader stays
+ * a zombie meanwhile, so that its id is its own. */
 static void note_end(struct proc *p)
 {
     siginfo_t info = {0};
@@ -692,7 +704,8 @@ static void read_ready(const struct pollfd *fds)
 /* Wait for something to happen, at most until `until_ns`, and deal with it. */
 static void turn(int64_t until_ns)
 {
-    CLEANUP(mem_free_ptr) struct pollfd *fds = xcalloc(1 + STREAM_COUNT * count_tickets(true), sizeof *fds);
+    CLEANUP(mem_free_ptr)
+    struct pollfd *fds = xcalloc(1 + STREAM_COUNT * count_tickets(true), sizeof *fds);
     size_t count = list_descriptors(fds);
     if (poll(fds, count, next_timeout_ms(until_ns)) > 0)
         read_ready(fds);
@@ -800,10 +813,12 @@ static void describe_signal(char *text, size_t size, int number)
         snprintf(text, size, "killed by signal %d", number);
 }
 
-static void describe_start(char *text, size_t size, const struct proc_result *r, const char *program)
+static void describe_start(char *text, size_t size, const struct proc_result *r,
+                           const char *program)
 {
     bool exec = strcmp(r->failed_call, call_names[CALL_EXEC]) == 0;
-    snprintf(text, size, "cannot start %s: %s%s%s", program, exec ? "" : r->failed_call, exec ? "" : ": ", strerror(r->code));
+    snprintf(text, size, "cannot start %s: %s%s%s", program, exec ? "" : r->failed_call,
+             exec ? "" : ": ", strerror(r->code));
 }
 
 const char *proc_describe(char *text, size_t size, const struct proc_result *r, const char *program)
@@ -819,7 +834,8 @@ const char *proc_describe(char *text, size_t size, const struct proc_result *r, 
         snprintf(text, size, "timed out after %.1f s", (double)r->wall_ns / 1e9);
         break;
     case PROC_OVER_MEMORY:
-        snprintf(text, size, "killed at its memory limit (peak %.0f MiB)", (double)r->peak_bytes / (1 << 20));
+        snprintf(text, size, "killed at its memory limit (peak %.0f MiB)",
+                 (double)r->peak_bytes / (1 << 20));
         break;
     case PROC_OVER_OUTPUT:
         snprintf(text, size, "killed at its output limit");
@@ -848,7 +864,8 @@ bool proc_have_program(const char *name)
     for (;; folder++) {
         int length = (int)strcspn(folder, ":");
         char path[4096];
-        snprintf(path, sizeof path, "%.*s/%s", length > 0 ? length : 1, length > 0 ? folder : ".", name);
+        snprintf(path, sizeof path, "%.*s/%s", length > 0 ? length : 1, length > 0 ? folder : ".",
+                 name);
         if (is_program(path))
             return true;
         folder += length;

@@ -4,56 +4,122 @@
 #include "src/opt.h"
 #include "src/proc.h"
 
+#include <errno.h>
 #include <git2.h>
+#include <git2/sys/repository.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 struct repo {
     git_repository *git;
+    char *path; /* absolute, no slash at the end */
 };
 
-static const int64_t GIT_LIMIT_NS = 3600000000000; /* a fetch of a large compiler over a slow line */
+enum { ABBREVIATIONS_TOLD = 4 };
+static const int64_t FETCH_LIMIT_NS = 4 * 3600 * INT64_C(1000000000);
+static const int64_t PATCH_LIMIT_NS = 600 * INT64_C(1000000000);
 
-#define HANDLE(type, function)                     \
-    static void function##_ptr(type **handle)      \
-    {                                              \
-        function(*handle);                         \
-    }
-HANDLE(git_object, git_object_free)
-HANDLE(git_commit, git_commit_free)
-HANDLE(git_tree, git_tree_free)
-HANDLE(git_tree_entry, git_tree_entry_free)
-HANDLE(git_blob, git_blob_free)
-HANDLE(git_revwalk, git_revwalk_free)
-HANDLE(git_diff, git_diff_free)
-HANDLE(git_index, git_index_free)
-HANDLE(git_reference_iterator, git_reference_iterator_free)
+/* libgit2's objects, for CLEANUP. */
 
+static void free_object(git_object **o)
+{
+    git_object_free(*o);
+}
+
+static void free_tree(git_tree **t)
+{
+    git_tree_free(*t);
+}
+
+static void free_commit(git_commit **c)
+{
+    git_commit_free(*c);
+}
+
+static void free_index(git_index **i)
+{
+    git_index_free(*i);
+}
+
+static void free_walk(git_revwalk **w)
+{
+    git_revwalk_free(*w);
+}
+
+static void free_diff(git_diff **d)
+{
+    git_diff_free(*d);
+}
+
+static void free_entry(git_tree_entry **e)
+{
+    git_tree_entry_free(*e);
+}
+
+static void free_odb(git_odb **o)
+{
+    git_odb_free(*o);
+}
+
+static void free_references(git_reference_iterator **i)
+{
+    git_reference_iterator_free(*i);
+}
+
+/* Start libgit2, once. What a person's own configuration says about line ends or filters is not to
+ * change the files that a candidate is built from. Nor is the owner of a repository asked for:
+ * libgit2 runs no command that a repository names. */
 static void start_library(void)
 {
     static bool started;
-    if (!started && git_libgit2_init() < 0)
+    if (started)
+        return;
+    if (git_libgit2_init() < 0)
         die("libgit2 does not start");
+    const int levels[] = {GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL,
+                          GIT_CONFIG_LEVEL_PROGRAMDATA};
+    for (size_t i = 0; i < COUNT_OF(levels); i++)
+        git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
+    git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
     started = true;
 }
 
-static int fail(const char *what)
+static const char *library_message(void)
 {
     const git_error *e = git_error_last();
-    return err_set(ERR_FOREIGN, "%s: %s", what, e ? e->message : "libgit2 gives no reason");
+    return e && e->message ? e->message : "libgit2 gives no reason";
 }
+
+static int foreign(const struct repo *r, const char *doing)
+{
+    return err_set(ERR_FOREIGN, "%s: %s: %s", r->path, doing, library_message());
+}
+
+static void put_sha(char out[REPO_SHA_SIZE], const git_oid *id)
+{
+    git_oid_tostr(out, REPO_SHA_SIZE, id);
+}
+
+/* Opening. */
 
 int repo_open(struct repo **out, const char *path)
 {
     start_library();
+    *out = NULL;
     git_repository *git = NULL;
-    if (git_repository_open_ext(&git, path, 0, NULL) < 0) {
-        const git_error *e = git_error_last();
-        return err_set(ERR_NOTFOUND, "%s is no Git repository: %s", path, e ? e->message : "");
-    }
-    *out = xmalloc(sizeof **out);
-    (*out)->git = git;
+    int code = git_repository_open_ext(&git, path, 0, NULL);
+    if (code == GIT_ENOTFOUND)
+        return err_set(ERR_NOTFOUND, "%s is no Git repository, nor a folder in one", path);
+    if (code < 0)
+        return err_set(ERR_FOREIGN, "opening %s: %s", path, library_message());
+    struct repo *r = xcalloc(1, sizeof *r);
+    r->git = git;
+    r->path = xstrdup(git_repository_path(git));
+    size_t length = strlen(r->path);
+    if (length > 1 && r->path[length - 1] == '/')
+        r->path[length - 1] = '\0';
+    *out = r;
     return 0;
 }
 
@@ -62,6 +128,7 @@ void repo_close(struct repo *r)
     if (!r)
         return;
     git_repository_free(r->git);
+    free(r->path);
     free(r);
 }
 
@@ -72,230 +139,350 @@ void repo_close_ptr(struct repo **r)
 
 const char *repo_path(const struct repo *r)
 {
-    return git_repository_path(r->git);
+    return r->path;
 }
 
-/* The line of git's complaints that says most: the first "fatal:" or "error:", else the first. */
-static const char *first_complaint(struct arena *a, const char *text)
+/* git as a child. */
+
+/* We may be the child of a git hook or of `git bisect run`, whose repository is not the one that we
+ * mean. */
+#define FORGET_OUTER_GIT                                                                           \
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",                          \
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX",       \
+        "LC_ALL=C", "GIT_TERMINAL_PROMPT=0"
+
+/* git's first complaint without its prefix; failing that, its first line. */
+static void first_complaint(char *out, size_t size, const char *text)
 {
     const char *found = text;
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strncmp(line, "fatal:", 6) == 0 || strncmp(line, "error:", 6) == 0) {
-            found = line;
+        if (strncmp(line, "fatal: ", 7) == 0 || strncmp(line, "error: ", 7) == 0) {
+            found = line + 7;
             break;
         }
     }
-    return arena_strndup(a, found, strcspn(found, "\n"));
+    snprintf(out, size, "%.*s", (int)strcspn(found, "\n"), found);
 }
 
-/* Run git with `argv`; its output, trimmed, into `out` (may be NULL). `code` is what a failure is called. */
-static int run_git(struct buf *out, const char *const *argv, const char *const *environment, int code, const char *what)
+/* Run git; its output in `out` (may be NULL). A complaint of git is `code`. */
+static int run_git(struct buf *out, const char *const *argv, const char *const *environment,
+                   const char *folder, int64_t limit_ns, int code)
 {
-    struct proc_spec spec = {.argv = argv, .environment = environment, .wall_limit_ns = GIT_LIMIT_NS, .cpu = -1};
-    struct proc_result r;
-    int status = proc_run(&r, &spec);
-    if (status == 0 && (r.end != PROC_EXITED || r.code != 0)) {
-        struct arena a = {0};
-        char why[256];
-        if (r.end == PROC_EXITED && r.err.length > 0)
-            status = err_set(code, "%s: %s", what, first_complaint(&a, r.err.data));
-        else
-            status = err_set(r.end == PROC_NOT_STARTED ? ERR_NOTFOUND : code, "%s: %s", what, proc_describe(why, sizeof why, &r, "git"));
-        arena_release(&a);
+    struct proc_spec spec = {.argv = argv,
+                             .environment = environment,
+                             .folder = folder,
+                             .wall_limit_ns = limit_ns,
+                             .cpu = -1};
+    struct proc_result p;
+    char why[1024];
+    int status = proc_run(&p, &spec);
+    if (status == 0 && p.end == PROC_EXITED && p.code == 0) {
+        if (out)
+            buf_add(out, p.out.data, p.out.length);
+    } else if (status == 0 && p.end == PROC_EXITED && p.err.length > 0) {
+        first_complaint(why, sizeof why, p.err.data);
+        status = err_set(code, "git %s: %s", argv[1], why);
+    } else if (status == 0) {
+        int is_missing = p.end == PROC_NOT_STARTED ? ERR_NOTFOUND : ERR_IO;
+        status =
+            err_set(is_missing, "git %s: %s", argv[1], proc_describe(why, sizeof why, &p, "git"));
     }
-    if (status == 0 && out)
-        buf_add(out, r.out.data, strcspn(r.out.data, "\n"));
-    proc_result_release(&r);
+    proc_result_release(&p);
     return status;
 }
 
-static const char *const ask_nobody[] = {"GIT_TERMINAL_PROMPT=0", NULL};
+static const char *const fetch_environment[] = {FORGET_OUTER_GIT, NULL};
 
-static int fetch_into(const char *folder, const char *url)
+int repo_fetch(struct repo *r)
 {
-    const char *const argv[] = {"git",      "--git-dir", folder,  "fetch",         "--quiet", "--prune",
-                                "--no-tags", "--force",   "--end-of-options", url, "+refs/*:refs/*", NULL};
-    return run_git(NULL, argv, ask_nobody, ERR_NOTFOUND, url);
+    /* One transaction, and nothing is thrown away: slots and rows name commits that a force-push
+     * made unreachable. */
+    const char *const argv[] = {
+        "git",     "--git-dir=.",           "fetch",  "--quiet",        "--atomic",
+        "--prune", "--no-auto-maintenance", "origin", "+refs/*:refs/*", NULL};
+    int status = run_git(NULL, argv, fetch_environment, r->path, FETCH_LIMIT_NS, ERR_IO);
+    if (status < 0)
+        return err_wrap("fetching into %s", r->path);
+    /* libgit2 looks for new packs only when it misses an object, which an abbreviation may hide. */
+    CLEANUP(free_odb) git_odb *odb = NULL;
+    if (git_repository_odb(&odb, r->git) < 0 || git_odb_refresh(odb) < 0)
+        return foreign(r, "looking for what was fetched");
+    return 0;
 }
 
-/* A new mirror appears whole or not at all. */
-static int make_mirror(const char *url, const char *mirror)
+/* Remove a folder of ours after trouble or success; the message in flight stays. */
+static void tidy_up(const char *folder)
 {
     struct arena a = {0};
-    const char *half = arena_printf(&a, "%s.half", mirror);
-    const char *const init[] = {"git", "init", "--quiet", "--bare", half, NULL};
-    const char *const remember[] = {"git", "--git-dir", half, "config", "assay.url", url, NULL};
-    int status = fs_remove_tree(half);
-    if (status == 0)
-        status = fs_make_folders(fs_dirname(&a, mirror));
-    if (status == 0)
-        status = run_git(NULL, init, ask_nobody, ERR_IO, "git init");
-    if (status == 0)
-        status = run_git(NULL, remember, ask_nobody, ERR_IO, "git config");
-    if (status == 0)
-        status = fetch_into(half, url);
-    if (status == 0 && rename(half, mirror) != 0)
-        status = err_set(ERR_IO, "renaming %s:", half);
-    if (status < 0) {
-        struct buf cause;
-        int code = err_code();
-        buf_init(&cause, BUF_MAX_LINE);
-        buf_add_text(&cause, err_message());
-        if (fs_remove_tree(half) < 0)
-            err_clear();
-        status = err_set(code, "%s", cause.data);
-        buf_release(&cause);
-    }
+    int code = err_code();
+    char *message = arena_strdup(&a, err_message());
+    if (fs_remove_tree(folder) < 0 && code == 0)
+        err_clear();
+    if (code < 0)
+        err_set(code, "%s", message);
     arena_release(&a);
+}
+
+static int clone_mirror(struct arena *a, const char *url, const char *mirror)
+{
+    const char *half = arena_printf(a, "%s.%d.half", mirror, (int)getpid());
+    const char *const argv[] = {"git",       "clone", "--mirror", "--quiet", "--template=", "-c",
+                                "gc.auto=0", "--",    url,        half,      NULL};
+    int status = fs_make_folders(fs_dirname(a, mirror));
+    if (status == 0)
+        status = fs_remove_tree(half);
+    if (status == 0)
+        status = run_git(NULL, argv, fetch_environment, NULL, FETCH_LIMIT_NS, ERR_IO);
+    if (status < 0)
+        err_wrap("fetching %s", url);
+    else if (rename(half, mirror) != 0)
+        status = err_set(ERR_IO, "renaming %s to %s: %s", half, mirror, strerror(errno));
+    if (status < 0)
+        tidy_up(half);
     return status;
 }
 
 int repo_mirror(struct repo **out, const char *url, const char *mirror, bool refresh)
 {
-    bool there = fs_is_folder(mirror);
-    int status = there ? 0 : make_mirror(url, mirror);
-    if (status == 0 && there && refresh)
-        status = fetch_into(mirror, url);
-    return status < 0 ? status : repo_open(out, mirror);
-}
-
-int repo_fetch(struct repo *r)
-{
-    git_config *config = NULL;
-    git_buf url = {0};
+    struct arena a = {0};
+    *out = NULL;
+    bool is_new = !fs_exists(mirror);
     int status = 0;
-    if (git_repository_config_snapshot(&config, r->git) < 0 || git_config_get_string_buf(&url, config, "assay.url") < 0)
-        status = fail("the mirror does not say where it came from");
-    git_config_free(config);
+    char *absolute = NULL;
+    if (is_new && fs_exists(url))
+        status = fs_absolute(&absolute, &a, url);
+    if (status == 0 && is_new)
+        status = clone_mirror(&a, absolute ? absolute : url, mirror);
     if (status == 0)
-        status = fetch_into(repo_path(r), url.ptr);
-    git_buf_dispose(&url);
+        status = repo_open(out, mirror);
+    if (status == 0 && refresh && !is_new)
+        status = repo_fetch(*out);
+    if (status < 0) {
+        repo_close(*out);
+        *out = NULL;
+    }
+    arena_release(&a);
     return status;
 }
 
-/* Branches and tags by their short names, NULL-terminated. */
-static const char *nearest_ref(struct arena *a, struct repo *r, const char *rev)
+/* Naming commits. */
+
+/* Look an object up by its full SHA and peel it to `type`. */
+static int look_up(git_object **out, const struct repo *r, const char *sha, git_object_t type)
 {
-    CLEANUP(git_reference_iterator_free_ptr) git_reference_iterator *iterator = NULL;
-    const char *names[4097];
-    size_t count = 0;
-    const char *name;
-    if (git_reference_iterator_new(&iterator, r->git) < 0)
-        return NULL;
-    while (count < COUNT_OF(names) - 1 && git_reference_next_name(&name, iterator) == 0) {
-        const char *slash = strncmp(name, "refs/", 5) == 0 ? strchr(name + 5, '/') : NULL;
-        if (slash)
-            names[count++] = arena_strdup(a, slash + 1);
-    }
-    names[count] = NULL;
-    return opt_nearest(rev, names);
+    git_oid id;
+    CLEANUP(free_object) git_object *object = NULL;
+    *out = NULL;
+    if (strlen(sha) != GIT_OID_HEXSZ || git_oid_fromstr(&id, sha) < 0)
+        return err_set(ERR_INVALID, "`%s` is no full SHA", sha);
+    int code = git_object_lookup(&object, r->git, &id, GIT_OBJECT_ANY);
+    if (code == GIT_ENOTFOUND)
+        return err_set(ERR_NOTFOUND, "%s has no object %s", r->path, sha);
+    if (code < 0)
+        return foreign(r, sha);
+    code = git_object_peel(out, object, type);
+    if (code == GIT_EPEEL || code == GIT_EINVALIDSPEC || code == GIT_ENOTFOUND)
+        return err_set(ERR_INVALID, "%s is a %s, not a %s", sha,
+                       git_object_type2string(git_object_type(object)),
+                       git_object_type2string(type));
+    return code < 0 ? foreign(r, sha) : 0;
 }
 
-static int explain_unresolved(struct repo *r, const char *rev, int code)
+static int look_up_commit(git_commit **out, const struct repo *r, const char *sha)
 {
-    if (code == GIT_EAMBIGUOUS)
-        return err_set(ERR_NOTFOUND, "`%s` is ambiguous in %s: give more digits", rev, repo_path(r));
+    return look_up((git_object **)out, r, sha, GIT_OBJECT_COMMIT);
+}
+
+static int look_up_tree(git_tree **out, const struct repo *r, const char *sha)
+{
+    return look_up((git_object **)out, r, sha, GIT_OBJECT_TREE);
+}
+
+static int parse_oid(git_oid *out, const char *sha)
+{
+    if (strlen(sha) != GIT_OID_HEXSZ || git_oid_fromstr(out, sha) < 0)
+        return err_set(ERR_INVALID, "`%s` is no full SHA", sha);
+    return 0;
+}
+
+static const char *short_name(const char *reference)
+{
+    static const char *const prefixes[] = {"refs/heads/", "refs/tags/", "refs/remotes/"};
+    for (size_t i = 0; i < COUNT_OF(prefixes); i++)
+        if (strncmp(reference, prefixes[i], strlen(prefixes[i])) == 0)
+            return reference + strlen(prefixes[i]);
+    return NULL;
+}
+
+/* The branch or tag whose name is nearest to `rev`; NULL when none is near. */
+static const char *nearest_name(struct arena *a, const struct repo *r, const char *rev)
+{
+    CLEANUP(free_references) git_reference_iterator *references = NULL;
+    if (git_reference_iterator_new(&references, r->git) < 0)
+        return NULL;
+    const char *best = NULL, *name;
+    while (git_reference_next_name(&name, references) == 0) {
+        const char *candidate = short_name(name);
+        if (!candidate)
+            continue;
+        /* The winner so far stands first: a later name must be nearer to replace it. */
+        const char *const words[] = {best ? best : candidate, candidate, NULL};
+        const char *nearer = opt_nearest(rev, words);
+        if (nearer && nearer != best)
+            best = arena_strdup(a, nearer);
+    }
+    return best;
+}
+
+struct abbreviation {
+    git_odb *odb;
+    const char *digits;
+    size_t count; /* commits seen */
+    char shas[ABBREVIATIONS_TOLD][REPO_SHA_SIZE];
+};
+
+static int note_commit(const git_oid *id, void *payload)
+{
+    struct abbreviation *a = payload;
+    char sha[REPO_SHA_SIZE];
+    size_t size;
+    git_object_t type;
+    put_sha(sha, id);
+    if (strncasecmp(sha, a->digits, strlen(a->digits)) != 0)
+        return 0;
+    if (git_odb_read_header(&size, &type, a->odb, id) < 0 || type != GIT_OBJECT_COMMIT)
+        return 0;
+    bool is_new = true;
+    for (size_t i = 0; i < a->count && i < ABBREVIATIONS_TOLD; i++)
+        is_new = is_new && strcmp(a->shas[i], sha) != 0;
+    if (is_new && a->count < ABBREVIATIONS_TOLD)
+        memcpy(a->shas[a->count], sha, sizeof sha);
+    a->count += is_new;
+    return 0;
+}
+
+/* libgit2 calls an abbreviation ambiguous when a file shares it; git asks which of them are
+ * commits. So do we. */
+static int resolve_ambiguous(char out[REPO_SHA_SIZE], const struct repo *r, const char *rev)
+{
+    CLEANUP(free_odb) git_odb *odb = NULL;
+    struct abbreviation found = {.digits = rev};
+    if (git_repository_odb(&odb, r->git) < 0)
+        return foreign(r, rev);
+    found.odb = odb;
+    if (git_odb_foreach(odb, note_commit, &found) < 0)
+        return foreign(r, rev);
+    if (found.count == 1) {
+        memcpy(out, found.shas[0], REPO_SHA_SIZE);
+        return 0;
+    }
+    if (found.count == 0)
+        return err_set(ERR_NOTFOUND, "%s: `%s` is ambiguous", r->path, rev);
+    return err_set(ERR_NOTFOUND, "%s: `%s` is ambiguous: %.12s, %.12s%s", r->path, rev,
+                   found.shas[0], found.shas[1], found.count > 2 ? " and more" : "");
+}
+
+static int tell_unknown(const struct repo *r, const char *rev)
+{
     struct arena a = {0};
-    const char *nearest = nearest_ref(&a, r, rev);
-    int status = nearest ? err_set(ERR_NOTFOUND, "there is no commit `%s` in %s; did you mean `%s`?", rev, repo_path(r), nearest)
-                         : err_set(ERR_NOTFOUND, "there is no commit `%s` in %s", rev, repo_path(r));
+    const char *nearest = nearest_name(&a, r, rev);
+    int status = nearest ? err_set(ERR_NOTFOUND, "%s has no commit `%s`; did you mean `%s`?",
+                                   r->path, rev, nearest)
+                         : err_set(ERR_NOTFOUND, "%s has no commit `%s`", r->path, rev);
     arena_release(&a);
     return status;
 }
 
 int repo_resolve(char out[REPO_SHA_SIZE], struct repo *r, const char *rev)
 {
-    CLEANUP(git_object_free_ptr) git_object *object = NULL;
-    CLEANUP(git_object_free_ptr) git_object *commit = NULL;
+    CLEANUP(free_object) git_object *object = NULL;
+    CLEANUP(free_object) git_object *commit = NULL;
+    out[0] = '\0';
     int code = git_revparse_single(&object, r->git, rev);
+    if (code == GIT_EAMBIGUOUS)
+        return resolve_ambiguous(out, r, rev);
+    if (code == GIT_ENOTFOUND)
+        return tell_unknown(r, rev);
+    if (code == GIT_EINVALIDSPEC)
+        return err_set(ERR_INVALID, "`%s` does not name one commit", rev);
     if (code < 0)
-        return explain_unresolved(r, rev, code);
+        return foreign(r, rev);
     if (git_object_peel(&commit, object, GIT_OBJECT_COMMIT) < 0)
-        return err_set(ERR_NOTFOUND, "`%s` in %s is no commit", rev, repo_path(r));
-    git_oid_tostr(out, REPO_SHA_SIZE, git_object_id(commit));
+        return err_set(ERR_INVALID, "`%s` names a %s, not a commit", rev,
+                       git_object_type2string(git_object_type(object)));
+    put_sha(out, git_object_id(commit));
     return 0;
 }
 
-static int look_up_commit(git_commit **out, struct repo *r, const char *sha)
-{
-    git_oid id;
-    if (git_oid_fromstr(&id, sha) < 0)
-        return err_set(ERR_INVALID, "`%s` is no SHA", sha);
-    if (git_commit_lookup(out, r->git, &id) < 0)
-        return err_set(ERR_NOTFOUND, "there is no commit %s in %s", sha, repo_path(r));
-    return 0;
-}
-
-/* The tree that a commit's or a tree's SHA names. */
-static int look_up_tree(git_tree **out, struct repo *r, const char *sha)
-{
-    CLEANUP(git_object_free_ptr) git_object *object = NULL;
-    git_oid id;
-    if (git_oid_fromstr(&id, sha) < 0)
-        return err_set(ERR_INVALID, "`%s` is no SHA", sha);
-    if (git_object_lookup(&object, r->git, &id, GIT_OBJECT_ANY) < 0 || git_object_peel((git_object **)out, object, GIT_OBJECT_TREE) < 0)
-        return err_set(ERR_NOTFOUND, "there is no tree %s in %s", sha, repo_path(r));
-    return 0;
-}
+/* Trees. */
 
 int repo_tree_of(char out[REPO_SHA_SIZE], struct repo *r, const char *commit_sha)
 {
-    CLEANUP(git_commit_free_ptr) git_commit *commit = NULL;
-    int status = look_up_commit(&commit, r, commit_sha);
+    CLEANUP(free_tree) git_tree *tree = NULL;
+    out[0] = '\0';
+    int status = look_up_tree(&tree, r, commit_sha);
     if (status == 0)
-        git_oid_tostr(out, REPO_SHA_SIZE, git_commit_tree_id(commit));
+        put_sha(out, git_tree_id(tree));
     return status;
 }
 
-/* git apply knows offsets, which libgit2's does not: it works on an index of its own, so that no tree on disk is touched. */
-static int apply_in_index(char out[REPO_SHA_SIZE], struct repo *r, const char *commit_sha, const char *patch, const char *index)
+/* The three steps on an index of their own, in the folder `work`. */
+static int patch_in_index(char out[REPO_SHA_SIZE], struct arena *a, const struct repo *r,
+                          const char *sha, const char *patch, const char *work)
 {
-    struct arena a = {0};
-    const char *const environment[] = {arena_printf(&a, "GIT_DIR=%s", repo_path(r)),
-                                       arena_printf(&a, "GIT_INDEX_FILE=%s", index),
+    const char *const environment[] = {FORGET_OUTER_GIT,
                                        "GIT_CONFIG_GLOBAL=/dev/null",
                                        "GIT_CONFIG_NOSYSTEM=1",
+                                       arena_printf(a, "GIT_DIR=%s", r->path),
+                                       arena_printf(a, "GIT_INDEX_FILE=%s/index", work),
                                        NULL};
-    const char *const read_tree[] = {"git", "read-tree", commit_sha, NULL};
-    const char *const apply[] = {"git", "apply", "--cached", "--whitespace=nowarn", patch, NULL};
+    const char *const read_tree[] = {"git", "read-tree", sha, NULL};
+    const char *const apply[] = {"git", "apply", "--cached", "--whitespace=nowarn",
+                                 "--",  patch,   NULL};
     const char *const write_tree[] = {"git", "write-tree", NULL};
-    struct buf sha;
-    buf_init(&sha, BUF_MAX_LINE);
-    int status = run_git(NULL, read_tree, environment, ERR_FOREIGN, "git read-tree");
+    struct buf tree;
+    buf_init(&tree, BUF_MAX_LINE);
+    int status = run_git(NULL, read_tree, environment, work, PATCH_LIMIT_NS, ERR_FOREIGN);
     if (status == 0)
-        status = run_git(NULL, apply, environment, ERR_INVALID, arena_printf(&a, "patch %s on %.12s", patch, commit_sha));
+        status = run_git(NULL, apply, environment, work, PATCH_LIMIT_NS, ERR_INVALID);
     if (status == 0)
-        status = run_git(&sha, write_tree, environment, ERR_FOREIGN, "git write-tree");
+        status = run_git(&tree, write_tree, environment, work, PATCH_LIMIT_NS, ERR_FOREIGN);
     if (status == 0)
-        snprintf(out, REPO_SHA_SIZE, "%s", sha.data);
-    buf_release(&sha);
-    arena_release(&a);
+        snprintf(out, REPO_SHA_SIZE, "%s", tree.data);
+    buf_release(&tree);
     return status;
 }
 
-int repo_patched_tree(char out[REPO_SHA_SIZE], struct repo *r, const char *commit_sha, const char *patch_file)
+int repo_patched_tree(char out[REPO_SHA_SIZE], struct repo *r, const char *commit_sha,
+                      const char *patch_file)
 {
     struct arena a = {0};
-    char *patch;
-    char folder[] = "/tmp/assay-index-XXXXXX";
+    char *patch = NULL, *work = arena_printf(&a, "%s/assay-XXXXXX", r->path);
+    char tree[REPO_SHA_SIZE];
+    out[0] = '\0';
     int status = fs_absolute(&patch, &a, patch_file);
-    if (status == 0 && !mkdtemp(folder))
-        status = err_set(ERR_IO, "temporary folder:");
-    if (status == 0) {
-        status = apply_in_index(out, r, commit_sha, patch, fs_join(&a, folder, "index"));
-        unlink(fs_join(&a, folder, "index"));
-        rmdir(folder);
+    if (status == 0)
+        status = repo_tree_of(tree, r, commit_sha);
+    if (status == 0 && !mkdtemp(work))
+        status = err_set(ERR_IO, "making %s: %s", work, strerror(errno));
+    else if (status == 0) {
+        status = patch_in_index(out, &a, r, tree, patch, work);
+        if (status < 0)
+            err_wrap("%s on %.12s", patch_file, commit_sha);
+        tidy_up(work);
     }
     arena_release(&a);
     return status;
 }
 
-int repo_reverted_tree(char out[REPO_SHA_SIZE], bool *applies, struct repo *r, const char *sha, const char *onto_sha)
+int repo_reverted_tree(char out[REPO_SHA_SIZE], bool *applies, struct repo *r, const char *sha,
+                       const char *onto_sha)
 {
-    CLEANUP(git_commit_free_ptr) git_commit *commit = NULL;
-    CLEANUP(git_commit_free_ptr) git_commit *onto = NULL;
-    CLEANUP(git_index_free_ptr) git_index *index = NULL;
+    CLEANUP(free_commit) git_commit *commit = NULL;
+    CLEANUP(free_commit) git_commit *onto = NULL;
+    CLEANUP(free_index) git_index *index = NULL;
+    git_oid tree;
     out[0] = '\0';
     *applies = false;
     int status = look_up_commit(&commit, r, sha);
@@ -304,308 +491,410 @@ int repo_reverted_tree(char out[REPO_SHA_SIZE], bool *applies, struct repo *r, c
     if (status < 0)
         return status;
     unsigned mainline = git_commit_parentcount(commit) > 1 ? 1 : 0;
-    if (git_commit_parentcount(commit) == 0)
-        return 0;
     if (git_revert_commit(&index, r->git, commit, onto, mainline, NULL) < 0)
-        return fail("revert");
+        return foreign(r, "reverting");
     if (git_index_has_conflicts(index))
         return 0;
-    git_oid tree;
     if (git_index_write_tree_to(&tree, index, r->git) < 0)
-        return fail("the tree of a revert");
-    git_oid_tostr(out, REPO_SHA_SIZE, &tree);
+        return foreign(r, "reverting");
+    put_sha(out, &tree);
     *applies = true;
     return 0;
 }
 
-static void describe(struct repo_commit *out, struct arena *a, git_commit *commit)
+/* History. */
+
+static int read_commit(struct repo_commit *out, struct arena *a, const struct repo *r,
+                       const git_oid *id)
 {
-    const git_signature *author = git_commit_author(commit);
+    CLEANUP(free_commit) git_commit *commit = NULL;
+    *out = (struct repo_commit){0};
+    put_sha(out->sha, id);
+    if (git_commit_lookup(&commit, r->git, id) < 0)
+        return foreign(r, out->sha);
     const char *summary = git_commit_summary(commit);
-    *out = (struct repo_commit){.subject = arena_strdup(a, summary ? summary : ""),
-                                .author = arena_printf(a, "%s <%s>", author->name, author->email),
-                                .date_s = author->when.time};
-    git_oid_tostr(out->sha, sizeof out->sha, git_commit_id(commit));
+    const git_signature *author = git_commit_author(commit);
+    out->subject = arena_strdup(a, summary ? summary : "");
+    out->author = arena_printf(a, "%s <%s>", author->name, author->email);
+    out->date_s = author->when.time;
+    return 0;
 }
 
 int repo_commit(struct repo_commit *out, struct arena *a, struct repo *r, const char *sha)
 {
-    CLEANUP(git_commit_free_ptr) git_commit *commit = NULL;
+    CLEANUP(free_commit) git_commit *commit = NULL;
     int status = look_up_commit(&commit, r, sha);
-    if (status == 0)
-        describe(out, a, commit);
-    return status;
+    return status < 0 ? status : read_commit(out, a, r, git_commit_id(commit));
 }
 
-struct by_sha {
-    char sha[REPO_SHA_SIZE];
-    size_t index;
-};
-
-static int compare_sha(const void *left, const void *right)
+int repo_is_ancestor(bool *out, struct repo *r, const char *ancestor_sha,
+                     const char *descendant_sha)
 {
-    return strcmp(((const struct by_sha *)left)->sha, ((const struct by_sha *)right)->sha);
-}
-
-/* Parents as indices into the range; those outside are left out. */
-static int link_parents(struct repo_range *range, struct arena *a, struct repo *r)
-{
-    struct by_sha *table = ARENA_ARRAY(a, range->count, struct by_sha);
-    for (size_t i = 0; i < range->count; i++) {
-        memcpy(table[i].sha, range->commits[i].sha, REPO_SHA_SIZE);
-        table[i].index = i;
-    }
-    qsort(table, range->count, sizeof *table, compare_sha);
-    for (size_t i = 1; i < range->count; i++) {
-        CLEANUP(git_commit_free_ptr) git_commit *commit = NULL;
-        struct repo_commit *c = &range->commits[i];
-        int status = look_up_commit(&commit, r, c->sha);
-        if (status < 0)
-            return status;
-        unsigned count = git_commit_parentcount(commit);
-        c->parents = ARENA_ARRAY(a, count, size_t);
-        for (unsigned p = 0; p < count; p++) {
-            struct by_sha key;
-            git_oid_tostr(key.sha, sizeof key.sha, git_commit_parent_id(commit, p));
-            const struct by_sha *found = bsearch(&key, table, range->count, sizeof *table, compare_sha);
-            if (found)
-                c->parents[c->parent_count++] = found->index;
-        }
-    }
-    return 0;
-}
-
-static int walk_range(struct repo_range *out, struct arena *a, struct repo *r, const git_oid *good, const git_oid *bad)
-{
-    CLEANUP(git_revwalk_free_ptr) git_revwalk *walk = NULL;
-    if (git_revwalk_new(&walk, r->git) < 0 ||
-        git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME | GIT_SORT_REVERSE) < 0 || git_revwalk_push(walk, bad) < 0 ||
-        git_revwalk_hide(walk, good) < 0)
-        return fail("walking the range");
-    size_t room = 256;
-    git_oid id = *good;
-    out->commits = ARENA_ARRAY(a, room, struct repo_commit);
-    out->count = 0;
-    do {
-        CLEANUP(git_commit_free_ptr) git_commit *commit = NULL;
-        if (git_commit_lookup(&commit, r->git, &id) < 0)
-            return fail("a commit of the range");
-        if (out->count == room) {
-            struct repo_commit *larger = ARENA_ARRAY(a, 2 * room, struct repo_commit);
-            memcpy(larger, out->commits, room * sizeof *larger);
-            out->commits = larger;
-            room *= 2;
-        }
-        describe(&out->commits[out->count++], a, commit);
-    } while (git_revwalk_next(&id, walk) == 0);
-    return 0;
-}
-
-int repo_range(struct repo_range *out, struct arena *a, struct repo *r, const char *good_sha, const char *bad_sha)
-{
-    git_oid good, bad;
-    bool ancestor;
-    int status = repo_is_ancestor(&ancestor, r, good_sha, bad_sha);
-    if (status < 0)
-        return status;
-    if (!ancestor)
-        return err_set(ERR_INVALID, "%.12s is no ancestor of %.12s", good_sha, bad_sha);
-    git_oid_fromstr(&good, good_sha);
-    git_oid_fromstr(&bad, bad_sha);
-    status = walk_range(out, a, r, &good, &bad);
-    return status < 0 ? status : link_parents(out, a, r);
-}
-
-int repo_is_ancestor(bool *out, struct repo *r, const char *ancestor_sha, const char *descendant_sha)
-{
-    CLEANUP(git_commit_free_ptr) git_commit *ancestor = NULL;
-    CLEANUP(git_commit_free_ptr) git_commit *descendant = NULL;
+    CLEANUP(free_commit) git_commit *ancestor = NULL;
+    CLEANUP(free_commit) git_commit *descendant = NULL;
+    *out = false;
     int status = look_up_commit(&ancestor, r, ancestor_sha);
     if (status == 0)
         status = look_up_commit(&descendant, r, descendant_sha);
     if (status < 0)
         return status;
-    *out = true;
-    if (git_oid_equal(git_commit_id(ancestor), git_commit_id(descendant)))
-        return 0;
-    int code = git_graph_descendant_of(r->git, git_commit_id(descendant), git_commit_id(ancestor));
-    if (code < 0)
-        return fail("ancestry");
-    *out = code == 1;
+    const git_oid *from = git_commit_id(descendant), *to = git_commit_id(ancestor);
+    int answer = git_oid_equal(from, to) ? 1 : git_graph_descendant_of(r->git, from, to);
+    if (answer < 0)
+        return foreign(r, "walking the history");
+    *out = answer == 1;
     return 0;
 }
 
 int repo_merge_base(char out[REPO_SHA_SIZE], struct repo *r, const char *a_sha, const char *b_sha)
 {
     git_oid a, b, base;
-    if (git_oid_fromstr(&a, a_sha) < 0 || git_oid_fromstr(&b, b_sha) < 0)
-        return err_set(ERR_INVALID, "`%s` or `%s` is no SHA", a_sha, b_sha);
+    out[0] = '\0';
+    int status = parse_oid(&a, a_sha);
+    if (status == 0)
+        status = parse_oid(&b, b_sha);
+    if (status < 0)
+        return status;
     int code = git_merge_base(&base, r->git, &a, &b);
     if (code == GIT_ENOTFOUND)
-        return err_set(ERR_NOTFOUND, "%.12s and %.12s have no common history", a_sha, b_sha);
+        return err_set(ERR_NOTFOUND, "%s: %.12s and %.12s have no common history", r->path, a_sha,
+                       b_sha);
     if (code < 0)
-        return fail("merge base");
-    git_oid_tostr(out, REPO_SHA_SIZE, &base);
+        return foreign(r, "looking for the merge base");
+    put_sha(out, &base);
     return 0;
 }
 
-int repo_changed_paths(char ***out, size_t *count, struct arena *a, struct repo *r, const char *from_sha, const char *to_sha)
+/* Ids of the commits after good up to bad, parents first, good itself in front. */
+static int walk_range(git_oid **out, size_t *count, struct arena *a, const struct repo *r,
+                      const git_oid *good, const git_oid *bad)
 {
-    CLEANUP(git_tree_free_ptr) git_tree *from = NULL;
-    CLEANUP(git_tree_free_ptr) git_tree *to = NULL;
-    CLEANUP(git_diff_free_ptr) git_diff *diff = NULL;
+    CLEANUP(free_walk) git_revwalk *walk = NULL;
+    if (git_revwalk_new(&walk, r->git) < 0 || git_revwalk_push(walk, bad) < 0 ||
+        git_revwalk_hide(walk, good) < 0 ||
+        git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_REVERSE) < 0)
+        return foreign(r, "walking the history");
+    size_t room = 64, used = 0;
+    git_oid *ids = ARENA_ARRAY(a, room, git_oid);
+    ids[used++] = *good;
+    git_oid id;
+    int code;
+    while ((code = git_revwalk_next(&id, walk)) == 0) {
+        if (used == room) {
+            git_oid *larger = ARENA_ARRAY(a, 2 * room, git_oid);
+            memcpy(larger, ids, used * sizeof *ids);
+            ids = larger;
+            room *= 2;
+        }
+        ids[used++] = id;
+    }
+    *out = ids;
+    *count = used;
+    return code == GIT_ITEROVER ? 0 : foreign(r, "walking the history");
+}
+
+struct place {
+    git_oid id;
+    size_t index;
+};
+
+static int by_id(const void *left, const void *right)
+{
+    return git_oid_cmp(&((const struct place *)left)->id, &((const struct place *)right)->id);
+}
+
+/* Where each id stands, sorted for bsearch. */
+static struct place *make_places(struct arena *a, const git_oid *ids, size_t count)
+{
+    struct place *places = ARENA_ARRAY(a, count, struct place);
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct place){.id = ids[i], .index = i};
+    qsort(places, count, sizeof *places, by_id);
+    return places;
+}
+
+static int link_parents(struct repo_commit *c, struct arena *a, const struct repo *r,
+                        const git_oid *id, const struct place *places, size_t count)
+{
+    CLEANUP(free_commit) git_commit *commit = NULL;
+    if (git_commit_lookup(&commit, r->git, id) < 0)
+        return foreign(r, c->sha);
+    unsigned parents = git_commit_parentcount(commit);
+    c->parents = ARENA_ARRAY(a, parents, size_t);
+    for (unsigned i = 0; i < parents; i++) {
+        struct place key = {.id = *git_commit_parent_id(commit, i)};
+        const struct place *found = bsearch(&key, places, count, sizeof *places, by_id);
+        if (found)
+            c->parents[c->parent_count++] = found->index;
+    }
+    return 0;
+}
+
+int repo_range(struct repo_range *out, struct arena *a, struct repo *r, const char *good_sha,
+               const char *bad_sha)
+{
+    git_oid good, bad, *ids;
+    bool ordered;
+    *out = (struct repo_range){0};
+    int status = repo_is_ancestor(&ordered, r, good_sha, bad_sha);
+    if (status == 0 && !ordered)
+        status =
+            err_set(ERR_INVALID, "%s: %.12s is no ancestor of %.12s", r->path, good_sha, bad_sha);
+    if (status == 0)
+        status = parse_oid(&good, good_sha);
+    if (status == 0)
+        status = parse_oid(&bad, bad_sha);
+    size_t count = 0;
+    if (status == 0)
+        status = walk_range(&ids, &count, a, r, &good, &bad);
+    if (status < 0)
+        return status;
+    struct repo_commit *commits = ARENA_ARRAY(a, count, struct repo_commit);
+    const struct place *places = make_places(a, ids, count);
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = read_commit(&commits[i], a, r, &ids[i]);
+        if (status == 0 && i > 0)
+            status = link_parents(&commits[i], a, r, &ids[i], places, count);
+    }
+    *out = (struct repo_range){.commits = commits, .count = count};
+    return status;
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+int repo_changed_paths(char ***out, size_t *count, struct arena *a, struct repo *r,
+                       const char *from_sha, const char *to_sha)
+{
+    CLEANUP(free_tree) git_tree *from = NULL;
+    CLEANUP(free_tree) git_tree *to = NULL;
+    CLEANUP(free_diff) git_diff *diff = NULL;
+    *count = 0;
     int status = look_up_tree(&from, r, from_sha);
     if (status == 0)
         status = look_up_tree(&to, r, to_sha);
     if (status < 0)
         return status;
     if (git_diff_tree_to_tree(&diff, r->git, from, to, NULL) < 0)
-        return fail("difference of two trees");
+        return foreign(r, "comparing trees");
     size_t deltas = git_diff_num_deltas(diff);
     *out = ARENA_ARRAY(a, deltas, char *);
+    for (size_t i = 0; i < deltas; i++)
+        (*out)[i] = arena_strdup(a, git_diff_get_delta(diff, i)->new_file.path);
+    qsort(*out, deltas, sizeof **out, by_text);
     *count = deltas;
-    for (size_t i = 0; i < deltas; i++) {
-        const git_diff_delta *delta = git_diff_get_delta(diff, i);
-        (*out)[i] = arena_strdup(a, delta->new_file.path ? delta->new_file.path : delta->old_file.path);
-    }
     return 0;
 }
 
 int repo_read_file(struct buf *out, struct repo *r, const char *commit_sha, const char *path)
 {
-    CLEANUP(git_tree_free_ptr) git_tree *tree = NULL;
-    CLEANUP(git_tree_entry_free_ptr) git_tree_entry *entry = NULL;
-    CLEANUP(git_blob_free_ptr) git_blob *blob = NULL;
+    CLEANUP(free_tree) git_tree *tree = NULL;
+    CLEANUP(free_entry) git_tree_entry *entry = NULL;
+    CLEANUP(free_object) git_object *object = NULL;
     int status = look_up_tree(&tree, r, commit_sha);
     if (status < 0)
         return status;
-    if (git_tree_entry_bypath(&entry, tree, path) < 0 || git_blob_lookup(&blob, r->git, git_tree_entry_id(entry)) < 0)
-        return err_set(ERR_NOTFOUND, "there is no file %s in %.12s", path, commit_sha);
+    int code = git_tree_entry_bypath(&entry, tree, path);
+    if (code == GIT_ENOTFOUND)
+        return err_set(ERR_NOTFOUND, "%s: %.12s has no file %s", r->path, commit_sha, path);
+    if (code < 0)
+        return foreign(r, path);
+    if (git_tree_entry_type(entry) != GIT_OBJECT_BLOB)
+        return err_set(ERR_INVALID, "%s: %s in %.12s is no file", r->path, path, commit_sha);
+    if (git_tree_entry_to_object(&object, r->git, entry) < 0)
+        return foreign(r, path);
+    const git_blob *blob = (const git_blob *)object;
     buf_add(out, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
     return buf_check(out, path);
 }
 
-/* A slot's state file: "at TREE", or "from TREE to TREE" while a change is under way. */
+/* Slots. The state file says "at TREE", or "from TREE to TREE" while files are being changed; a
+ * tree that is not there yet is "nothing". */
+
 struct slot_state {
-    char from[REPO_SHA_SIZE], to[REPO_SHA_SIZE]; /* to "": nothing under way */
+    char from[REPO_SHA_SIZE]; /* "": an empty folder */
+    char to[REPO_SHA_SIZE];   /* "": no change is under way */
 };
 
-static const char *state_path(struct arena *a, const char *slot)
+static const char nothing[] = "nothing";
+
+static char *state_path(struct arena *a, const char *slot)
 {
-    return arena_printf(a, "%s.state", slot);
+    size_t length = strlen(slot);
+    while (length > 1 && slot[length - 1] == '/')
+        length--;
+    return arena_printf(a, "%.*s.state", (int)length, slot);
 }
 
-static int read_state(struct slot_state *out, const char *slot)
+static bool is_tree_name(const char *word)
 {
-    struct arena a = {0};
-    struct buf text;
-    buf_init(&text, BUF_MAX_LINE);
-    *out = (struct slot_state){0};
-    const char *path = state_path(&a, slot);
-    int status = fs_exists(path) ? fs_read(&text, path) : 0;
-    if (status == 0 && text.length > 0 && sscanf(text.data, "at %40[0-9a-f]", out->from) != 1 &&
-        sscanf(text.data, "from %40[0-9a-f-] to %40[0-9a-f]", out->from, out->to) != 2)
-        status = err_set(ERR_INVALID, "%s is damaged: remove it and the folder beside it", path);
-    if (out->from[0] == '-')
-        out->from[0] = '\0';
-    buf_release(&text);
-    arena_release(&a);
-    return status;
+    return strlen(word) == GIT_OID_HEXSZ && strspn(word, "0123456789abcdef") == GIT_OID_HEXSZ;
 }
 
-static int write_state(const char *slot, const struct slot_state *s)
+static int parse_state(struct slot_state *out, const char *text, const char *path)
 {
-    struct arena a = {0};
-    const char *text = s->to[0] ? arena_printf(&a, "from %s to %s\n", s->from[0] ? s->from : "-", s->to) : arena_printf(&a, "at %s\n", s->from);
-    int status = fs_write_text(state_path(&a, slot), text);
-    arena_release(&a);
-    return status;
-}
-
-static void count_written(const char *path, size_t done, size_t total, void *written)
-{
-    (void)path;
-    (void)done;
-    *(size_t *)written = total;
-}
-
-/* Rewrite the files of `slot` that differ between the trees; without `from` every file is written into what must be an empty folder. */
-static int change_tree(size_t *written, struct repo *r, const char *slot, const char *from, const char *to)
-{
-    CLEANUP(git_tree_free_ptr) git_tree *target = NULL;
-    CLEANUP(git_tree_free_ptr) git_tree *baseline = NULL;
-    int status = look_up_tree(&target, r, to);
-    if (status == 0 && *from)
-        status = look_up_tree(&baseline, r, from);
-    if (status < 0)
-        return status;
-    git_checkout_options options;
-    if (git_checkout_options_init(&options, GIT_CHECKOUT_OPTIONS_VERSION) < 0)
-        return fail("checkout options");
-    options.checkout_strategy = GIT_CHECKOUT_FORCE | GIT_CHECKOUT_DONT_UPDATE_INDEX | GIT_CHECKOUT_RECREATE_MISSING;
-    options.target_directory = slot;
-    options.baseline = baseline;
-    options.progress_cb = count_written;
-    options.progress_payload = written;
-    /* A bare repository has no work tree, which submodules ask for (facts/probes.md). */
-    if (git_repository_set_workdir(r->git, slot, 0) < 0 || git_checkout_tree(r->git, (git_object *)target, &options) < 0)
-        return fail("checkout");
+    char from[REPO_SHA_SIZE] = "", to[REPO_SHA_SIZE] = "";
+    bool is_at = sscanf(text, "at %40s", from) == 1 && is_tree_name(from);
+    bool is_change = !is_at && sscanf(text, "from %40s to %40s", from, to) == 2 &&
+                     is_tree_name(to) && (is_tree_name(from) || strcmp(from, nothing) == 0);
+    if (!is_at && !is_change)
+        return err_set(ERR_INVALID, "%s is damaged: remove it and the folder beside it", path);
+    if (strcmp(from, nothing) != 0)
+        memcpy(out->from, from, sizeof from);
+    memcpy(out->to, to, sizeof to);
     return 0;
 }
 
-/* One journalled change. */
-static int move_slot(size_t *written, struct repo *r, const char *slot, const char *from, const char *to)
+static int read_state(struct slot_state *out, struct arena *a, const char *slot)
 {
-    struct slot_state s = {0};
-    snprintf(s.from, sizeof s.from, "%s", from);
-    snprintf(s.to, sizeof s.to, "%s", to);
-    size_t count = 0;
-    int status = write_state(slot, &s);
+    *out = (struct slot_state){0};
+    char *path = state_path(a, slot);
+    if (!fs_exists(path) || !fs_is_folder(slot))
+        return 0;
+    struct buf text;
+    buf_init(&text, BUF_MAX_LINE);
+    int status = fs_read(&text, path);
     if (status == 0)
-        status = change_tree(&count, r, slot, from, to);
-    if (status < 0)
-        return status;
-    *written += count;
-    memcpy(s.from, s.to, sizeof s.from);
-    s.to[0] = '\0';
-    return write_state(slot, &s);
-}
-
-int repo_checkout(size_t *written, struct repo *r, const char *tree_sha, const char *slot)
-{
-    struct arena a = {0};
-    char *absolute = NULL;
-    struct slot_state s;
-    *written = 0;
-    bool lost = !fs_is_folder(slot);
-    int status = fs_make_folders(slot);
-    if (status == 0)
-        status = fs_absolute(&absolute, &a, slot);
-    if (status == 0)
-        status = read_state(&s, absolute);
-    if (status == 0 && (lost || (!s.from[0] && !s.to[0]))) {
-        /* Nothing is known of what lies there. */
-        s = (struct slot_state){0};
-        status = fs_remove_tree(absolute);
-        if (status == 0)
-            status = fs_make_folders(absolute);
-    }
-    if (status == 0 && s.to[0]) {
-        status = move_slot(written, r, absolute, s.from, s.to);
-        memcpy(s.from, s.to, sizeof s.from);
-    }
-    if (status == 0 && strcmp(s.from, tree_sha) != 0)
-        status = move_slot(written, r, absolute, s.from, tree_sha);
-    arena_release(&a);
+        status = parse_state(out, text.data, path);
+    buf_release(&text);
     return status;
 }
 
 int repo_slot_tree(char out[REPO_SHA_SIZE], const char *slot)
 {
-    struct slot_state s;
-    int status = read_state(&s, slot);
+    struct arena a = {0};
+    struct slot_state state;
+    out[0] = '\0';
+    int status = read_state(&state, &a, slot);
     if (status == 0)
-        memcpy(out, s.to[0] ? s.to : s.from, REPO_SHA_SIZE);
+        memcpy(out, *state.to ? state.to : state.from, REPO_SHA_SIZE);
+    arena_release(&a);
+    return status;
+}
+
+struct count {
+    size_t written;
+    git_tree *from, *to; /* from may be NULL */
+};
+
+static bool is_submodule(const git_tree *tree, const char *path)
+{
+    CLEANUP(free_entry) git_tree_entry *entry = NULL;
+    return tree && git_tree_entry_bypath(&entry, tree, path) == 0 &&
+           git_tree_entry_type(entry) == GIT_OBJECT_COMMIT;
+}
+
+/* libgit2 calls this once with no path, before the first file; and it makes the empty folders of
+ * submodules anew each time, which are no files. */
+static void count_file(const char *path, size_t completed, size_t total, void *payload)
+{
+    (void)completed;
+    (void)total;
+    struct count *c = payload;
+    if (path && !is_submodule(c->to, path) && !is_submodule(c->from, path))
+        c->written++;
+}
+
+/* Without a work tree, submodules stop a checkout from a bare repository. libgit2 1.5 leaks a path
+ * when the folder is set that is set already. */
+static bool has_workdir(const struct repo *r, const char *folder)
+{
+    const char *set = git_repository_workdir(r->git);
+    size_t length = strlen(folder);
+    return set && strncmp(set, folder, length) == 0 && strcmp(set + length, "/") == 0;
+}
+
+/* Change the files of `folder` from one tree (NULL: none) to another. */
+static int change_files(size_t *written, const struct repo *r, git_tree *from, git_tree *to,
+                        const char *folder)
+{
+    CLEANUP(free_index) git_index *empty = NULL;
+    git_checkout_options options;
+    if (git_checkout_options_init(&options, GIT_CHECKOUT_OPTIONS_VERSION) < 0)
+        return foreign(r, "checkout options");
+    options.checkout_strategy =
+        GIT_CHECKOUT_FORCE | GIT_CHECKOUT_RECREATE_MISSING | GIT_CHECKOUT_DONT_UPDATE_INDEX;
+    options.baseline = from;
+    options.target_directory = folder;
+    options.progress_cb = count_file;
+    struct count count = {.from = from, .to = to};
+    options.progress_payload = &count;
+    if (git_index_new(&empty) < 0)
+        return foreign(r, "making an index");
+    if (!from)
+        options.baseline_index = empty;
+    if (!has_workdir(r, folder) && git_repository_set_workdir(r->git, folder, 0) < 0)
+        return foreign(r, folder);
+    int code = git_checkout_tree(r->git, (const git_object *)to, &options);
+    *written += count.written;
+    if (code < 0)
+        return err_set(ERR_FOREIGN, "%s: checking out to %s: %s", r->path, folder,
+                       library_message());
+    return 0;
+}
+
+/* One journalled change. Repeating it after a kill heals whatever is mixed. */
+static int change_slot(size_t *written, struct arena *a, const struct repo *r, const char *from_sha,
+                       const char *to_sha, const char *slot, const char *folder)
+{
+    CLEANUP(free_tree) git_tree *from = NULL;
+    CLEANUP(free_tree) git_tree *to = NULL;
+    char *path = state_path(a, slot);
+    int status = look_up_tree(&to, r, to_sha);
+    if (status == 0 && *from_sha)
+        status = look_up_tree(&from, r, from_sha);
+    if (status == 0)
+        status = fs_write_text(
+            path, arena_printf(a, "from %s to %s\n", *from_sha ? from_sha : nothing, to_sha));
+    if (status == 0)
+        status = change_files(written, r, from, to, folder);
+    if (status == 0)
+        status = fs_write_text(path, arena_printf(a, "at %s\n", to_sha));
+    return status;
+}
+
+static bool has_tree(const struct repo *r, const char *sha)
+{
+    CLEANUP(free_tree) git_tree *tree = NULL;
+    bool found = look_up_tree(&tree, r, sha) == 0;
+    if (!found)
+        err_clear();
+    return found;
+}
+
+/* A slot whose trees the repository has lost cannot be changed any more, only made anew. */
+static int forget_lost_trees(struct slot_state *state, const struct repo *r, const char *slot)
+{
+    if ((!*state->from || has_tree(r, state->from)) && (!*state->to || has_tree(r, state->to)))
+        return 0;
+    *state = (struct slot_state){0};
+    return fs_remove_tree(slot);
+}
+
+int repo_checkout(size_t *written, struct repo *r, const char *tree_sha, const char *slot)
+{
+    struct arena a = {0};
+    struct slot_state state;
+    char tree[REPO_SHA_SIZE], *folder = NULL;
+    *written = 0;
+    int status = repo_tree_of(tree, r, tree_sha);
+    if (status == 0)
+        status = read_state(&state, &a, slot);
+    if (status == 0)
+        status = forget_lost_trees(&state, r, slot);
+    if (status == 0)
+        status = fs_make_folders(slot);
+    if (status == 0)
+        status = fs_absolute(&folder, &a, slot);
+    if (status == 0 && *state.to) {
+        status = change_slot(written, &a, r, state.from, state.to, slot, folder);
+        memcpy(state.from, state.to, REPO_SHA_SIZE);
+    }
+    if (status == 0)
+        status = change_slot(written, &a, r, state.from, tree, slot, folder);
+    arena_release(&a);
     return status;
 }
 
@@ -613,8 +902,9 @@ int repo_blob_id(char out[REPO_SHA_SIZE], const void *bytes, size_t length)
 {
     git_oid id;
     start_library();
+    out[0] = '\0';
     if (git_odb_hash(&id, bytes, length, GIT_OBJECT_BLOB) < 0)
-        return fail("hashing");
-    git_oid_tostr(out, REPO_SHA_SIZE, &id);
+        return err_set(ERR_FOREIGN, "hashing: %s", library_message());
+    put_sha(out, &id);
     return 0;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { MAX_TEXT_BYTES = 16 << 20, MAX_LEVELS = 64, MAX_NODES = 2000000, MAX_FAULTS = 50, MAX_ANCHORS = 4096 };
+enum { MAX_TEXT_BYTES = 16 << 20, MAX_LEVELS = 64, MAX_NODES = 2000000, MAX_FAULTS = 50, MAX_ANCHORS = 512 };
 
 void yaml_faults_init(struct yaml_faults *f, const char *file)
 {
@@ -47,13 +47,16 @@ int yaml_faults_check(const struct yaml_faults *f)
 struct reader {
     yaml_parser_t parser;
     yaml_event_t event;
+    const char *text;
     struct arena *arena;
     struct yaml_faults *faults;
     size_t nodes;
+    int deepest; /* level reached since the innermost anchor began */
     struct anchor {
         const char *name;
-        struct yaml_node *node;
-        size_t nodes; /* of its whole tree: what an alias to it adds */
+        struct yaml_node *node; /* NULL while its own tree is read */
+        size_t nodes;           /* of its whole tree: what an alias to it adds */
+        int levels;             /* of its tree below itself */
     } anchors[MAX_ANCHORS];
     size_t anchor_count;
     bool failed;
@@ -76,6 +79,29 @@ static void fail(struct reader *r, const yaml_mark_t *mark, const char *what)
     r->failed = true;
 }
 
+/* libyaml names the place of a byte that is no UTF-8 or no text by its offset alone. */
+static yaml_mark_t mark_of_offset(const char *text, size_t offset)
+{
+    yaml_mark_t mark = {0};
+    for (size_t i = 0; i < offset; i++) {
+        mark.line += text[i] == '\n';
+        mark.column = text[i] == '\n' ? 0 : mark.column + 1;
+    }
+    return mark;
+}
+
+static void fail_syntax(struct reader *r)
+{
+    const yaml_parser_t *p = &r->parser;
+    if (p->error == YAML_MEMORY_ERROR)
+        die("out of memory (libyaml)");
+    yaml_mark_t mark = p->error == YAML_READER_ERROR ? mark_of_offset(r->text, p->problem_offset) : p->problem_mark;
+    if (p->context)
+        fail(r, &mark, arena_printf(r->arena, "%s, %s", p->problem, p->context));
+    else
+        fail(r, &mark, p->problem);
+}
+
 /* The next event in r->event; false when the text is broken. */
 static bool next_event(struct reader *r)
 {
@@ -84,10 +110,7 @@ static bool next_event(struct reader *r)
         return false;
     if (yaml_parser_parse(&r->parser, &r->event))
         return true;
-    const char *problem = r->parser.problem ? r->parser.problem : "not YAML";
-    if (r->parser.context)
-        problem = arena_printf(r->arena, "%s, %s", problem, r->parser.context);
-    fail(r, &r->parser.problem_mark, problem);
+    fail_syntax(r);
     return false;
 }
 
@@ -112,7 +135,19 @@ static struct yaml_node *new_node(struct reader *r, enum yaml_kind kind)
 
 static bool is_core_tag(const yaml_char_t *tag)
 {
-    return !tag || strncmp((const char *)tag, "tag:yaml.org,2002:", 18) == 0;
+    static const char *const names[] = {YAML_NULL_TAG, YAML_BOOL_TAG, YAML_STR_TAG, YAML_INT_TAG, YAML_FLOAT_TAG, YAML_SEQ_TAG, YAML_MAP_TAG};
+    for (size_t i = 0; tag && i < COUNT_OF(names); i++) {
+        if (strcmp((const char *)tag, names[i]) == 0)
+            return true;
+    }
+    return !tag;
+}
+
+/* In quotes, in a block, or called a text by its tag. */
+static bool is_surely_text(const yaml_event_t *e)
+{
+    const yaml_char_t *tag = e->data.scalar.tag;
+    return e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || (tag && strcmp((const char *)tag, YAML_STR_TAG) == 0);
 }
 
 static const yaml_char_t *tag_of(const yaml_event_t *e)
@@ -168,7 +203,7 @@ static struct yaml_node *read_scalar(struct reader *r)
         return NULL;
     }
     node->text = arena_strndup(r->arena, text, r->event.data.scalar.length);
-    node->quoted = r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    node->quoted = is_surely_text(&r->event);
     return node;
 }
 
@@ -183,11 +218,28 @@ static struct yaml_node *read_list(struct reader *r, int level)
     return r->failed ? NULL : node;
 }
 
-static void check_repeat(struct reader *r, const struct yaml_node *map, const struct yaml_node *key)
+static int by_text_then_place(const void *left, const void *right)
 {
-    for (size_t i = 0; i < map->count; i++) {
-        if (strcmp(map->keys[i]->text, key->text) == 0)
-            yaml_fault(r->faults, key->line, key->column, key->text, "given twice, first in line %d", map->keys[i]->line);
+    const struct yaml_node *a = *(struct yaml_node *const *)left, *b = *(struct yaml_node *const *)right;
+    int order = strcmp(a->text, b->text);
+    if (order == 0)
+        order = a->line != b->line ? a->line - b->line : a->column - b->column;
+    return order;
+}
+
+/* Sorts a copy: comparing each key with each would take minutes on the largest map that fits the bounds. */
+static void check_repeats(struct reader *r, const struct yaml_node *map)
+{
+    if (map->count < 2)
+        return;
+    CLEANUP(mem_free_ptr) struct yaml_node **keys = xcalloc(map->count, sizeof *keys);
+    memcpy(keys, map->keys, map->count * sizeof *keys);
+    qsort(keys, map->count, sizeof *keys, by_text_then_place);
+    for (size_t i = 1, first = 0; i < map->count; i++) {
+        if (strcmp(keys[first]->text, keys[i]->text) != 0)
+            first = i;
+        else
+            yaml_fault(r->faults, keys[i]->line, keys[i]->column, keys[i]->text, "given twice, first in line %d", keys[first]->line);
     }
 }
 
@@ -205,29 +257,41 @@ static struct yaml_node *read_map(struct reader *r, int level)
         struct yaml_node *value = read_node(r, level + 1);
         if (!value)
             return NULL;
-        check_repeat(r, node, key);
         append(r->arena, &node->keys, node->count, key);
         append(r->arena, &node->items, node->count++, value);
     }
-    return r->failed ? NULL : node;
+    if (r->failed || !node)
+        return NULL;
+    check_repeats(r, node);
+    return node;
 }
 
-/* The node of an alias is the anchor's own: shared, and counted as often as it is named. */
-static struct yaml_node *read_alias(struct reader *r)
+static const struct anchor *find_anchor(const struct reader *r, const char *name)
+{
+    for (size_t i = r->anchor_count; i-- > 0;) {
+        if (strcmp(r->anchors[i].name, name) == 0)
+            return &r->anchors[i];
+    }
+    return NULL;
+}
+
+/* The node of an alias is the anchor's own: shared, but counted as if it stood here. */
+static struct yaml_node *read_alias(struct reader *r, int level)
 {
     const char *name = (const char *)r->event.data.alias.anchor;
-    for (size_t i = r->anchor_count; i-- > 0;) {
-        const struct anchor *anchor = &r->anchors[i];
-        if (strcmp(anchor->name, name) != 0)
-            continue;
-        if (!anchor->node) {
-            fail(r, &r->event.start_mark, "an alias inside its own anchor");
-            return NULL;
-        }
-        return count_nodes(r, anchor->nodes, &r->event.start_mark) ? anchor->node : NULL;
-    }
-    fail(r, &r->event.start_mark, arena_printf(r->arena, "there is no anchor `%s`", name));
-    return NULL;
+    const yaml_mark_t *mark = &r->event.start_mark;
+    const struct anchor *anchor = find_anchor(r, name);
+    if (!anchor)
+        fail(r, mark, arena_printf(r->arena, "there is no anchor `%s`", name));
+    else if (!anchor->node)
+        fail(r, mark, "an alias inside its own anchor");
+    else if (level + anchor->levels > MAX_LEVELS)
+        fail(r, mark, "nested too deeply");
+    if (r->failed || !count_nodes(r, anchor->nodes, mark))
+        return NULL;
+    if (level + anchor->levels > r->deepest)
+        r->deepest = level + anchor->levels;
+    return anchor->node;
 }
 
 static struct anchor *open_anchor(struct reader *r)
@@ -244,38 +308,49 @@ static struct anchor *open_anchor(struct reader *r)
     return anchor;
 }
 
+static struct yaml_node *read_content(struct reader *r, int level)
+{
+    switch (r->event.type) {
+    case YAML_SCALAR_EVENT:
+        return read_scalar(r);
+    case YAML_SEQUENCE_START_EVENT:
+        return read_list(r, level);
+    case YAML_MAPPING_START_EVENT:
+        return read_map(r, level);
+    default:
+        fail(r, &r->event.start_mark, "a value is missing");
+        return NULL;
+    }
+}
+
+static struct yaml_node *read_anchored(struct reader *r, struct anchor *anchor, int level)
+{
+    size_t nodes = r->nodes;
+    int deepest = r->deepest;
+    r->deepest = level;
+    anchor->node = read_content(r, level);
+    anchor->nodes = r->nodes - nodes;
+    anchor->levels = r->deepest - level;
+    if (deepest > r->deepest)
+        r->deepest = deepest;
+    return anchor->node;
+}
+
 static struct yaml_node *read_node(struct reader *r, int level)
 {
+    if (r->event.type == YAML_ALIAS_EVENT)
+        return read_alias(r, level);
+    const char *tag = (const char *)tag_of(&r->event);
     if (level > MAX_LEVELS)
         fail(r, &r->event.start_mark, "nested too deeply");
     else if (!is_core_tag(tag_of(&r->event)))
-        fail(r, &r->event.start_mark, arena_printf(r->arena, "the tag %s is not known here", (const char *)tag_of(&r->event)));
+        fail(r, &r->event.start_mark, arena_printf(r->arena, "the tag %s is not known here", tag));
+    struct anchor *anchor = open_anchor(r);
     if (r->failed)
         return NULL;
-    size_t before = r->nodes;
-    struct anchor *anchor = open_anchor(r);
-    struct yaml_node *node = NULL;
-    switch (r->event.type) {
-    case YAML_SCALAR_EVENT:
-        node = read_scalar(r);
-        break;
-    case YAML_SEQUENCE_START_EVENT:
-        node = read_list(r, level);
-        break;
-    case YAML_MAPPING_START_EVENT:
-        node = read_map(r, level);
-        break;
-    case YAML_ALIAS_EVENT:
-        return read_alias(r);
-    default:
-        fail(r, &r->event.start_mark, "a value is missing");
-        break;
-    }
-    if (anchor) {
-        anchor->node = node;
-        anchor->nodes = r->nodes - before;
-    }
-    return node;
+    if (level > r->deepest)
+        r->deepest = level;
+    return anchor ? read_anchored(r, anchor, level) : read_content(r, level);
 }
 
 static struct yaml_node *read_document(struct reader *r)
@@ -304,6 +379,7 @@ void yaml_parse(struct yaml_node **out, struct arena *a, struct yaml_faults *f, 
         return;
     }
     struct reader *r = xcalloc(1, sizeof *r);
+    r->text = text;
     r->arena = a;
     r->faults = f;
     if (!yaml_parser_initialize(&r->parser))
@@ -318,9 +394,14 @@ void yaml_parse(struct yaml_node **out, struct arena *a, struct yaml_faults *f, 
 int yaml_load(struct yaml_node **out, struct arena *a, struct yaml_faults *f, const char *path)
 {
     struct buf text;
-    buf_init(&text, BUF_MAX_FILE);
+    buf_init(&text, MAX_TEXT_BYTES + 1);
     *out = NULL;
     int status = fs_read(&text, path);
+    if (status == ERR_LIMIT) {
+        /* The text is then one byte too long, and yaml_parse says so. */
+        err_clear();
+        status = 0;
+    }
     if (status == 0)
         yaml_parse(out, a, f, text.data, text.length);
     buf_release(&text);
@@ -342,6 +423,11 @@ struct binder {
     struct yaml_faults *faults;
 };
 
+static bool is_empty(const struct yaml_node *node)
+{
+    return node->kind == YAML_SCALAR && !node->quoted && (!*node->text || strcmp(node->text, "~") == 0);
+}
+
 static const char *kind_words(enum yaml_kind k)
 {
     return k == YAML_SCALAR ? "a single value" : k == YAML_LIST ? "a list" : "a map";
@@ -353,6 +439,11 @@ static void wrong(const struct binder *b, const struct yaml_node *node, const ch
         yaml_fault(b->faults, node->line, node->column, path, "`%.80s` is not %s", node->text, wanted);
     else
         yaml_fault(b->faults, node->line, node->column, path, "%s stands where %s is wanted", kind_words(node->kind), wanted);
+}
+
+static void no_value(const struct binder *b, const struct yaml_node *node, const char *path)
+{
+    yaml_fault(b->faults, node->line, node->column, path, "has no value");
 }
 
 static void bind_word(const struct binder *b, void *target, const struct yaml_node *node, const char *path, const struct yaml_key *key)
@@ -381,7 +472,7 @@ static bool in_bounds(const struct binder *b, double value, const struct yaml_no
     bool bounded = key->min != 0 || key->max != 0;
     if (!bounded || (value >= key->min && value <= key->max))
         return true;
-    yaml_fault(b->faults, node->line, node->column, path, "%s is not between %.15g and %.15g", node->text, key->min, key->max);
+    yaml_fault(b->faults, node->line, node->column, path, "%.80s is not between %.15g and %.15g", node->text, key->min, key->max);
     return false;
 }
 
@@ -408,7 +499,9 @@ static void bind_real(const struct binder *b, void *target, const struct yaml_no
 
 static void bind_bool(const struct binder *b, void *target, const struct yaml_node *node, const char *path)
 {
-    if (strcmp(node->text, "yes") == 0 || strcmp(node->text, "true") == 0)
+    if (node->quoted)
+        wrong(b, node, path, "yes or no without quotes");
+    else if (strcmp(node->text, "yes") == 0 || strcmp(node->text, "true") == 0)
         *(bool *)target = true;
     else if (strcmp(node->text, "no") == 0 || strcmp(node->text, "false") == 0)
         *(bool *)target = false;
@@ -433,8 +526,13 @@ static void bind_texts(const struct binder *b, struct yaml_texts *out, const str
     out->nodes = ARENA_ARRAY(b->arena, count, const struct yaml_node *);
     for (size_t i = 0; i < count; i++) {
         const struct yaml_node *item = list ? node->items[i] : node;
+        const char *place = list ? arena_printf(b->arena, "%s[%zu]", path, i) : path;
         if (item->kind != YAML_SCALAR) {
-            wrong(b, item, arena_printf(b->arena, "%s[%zu]", path, i), "a single value");
+            wrong(b, item, place, "a single value");
+            continue;
+        }
+        if (list && is_empty(item)) {
+            no_value(b, item, place);
             continue;
         }
         out->nodes[out->count] = item;
@@ -541,39 +639,51 @@ static const struct yaml_key *find_key(const struct yaml_key *table, const char 
     return NULL;
 }
 
+static const char *join_path(struct arena *a, const char *path, const char *name)
+{
+    return *path ? arena_printf(a, "%s.%s", path, name) : name;
+}
+
 static void unknown_key(const struct binder *b, const struct yaml_node *key, const char *path, const struct yaml_key *table)
 {
+    /* Nobody reads more faults than these: a hostile file may have a million. */
+    if (b->faults->count >= MAX_FAULTS) {
+        b->faults->count++;
+        return;
+    }
     size_t count = 0;
     while (table[count].name)
         count++;
     const char **names = ARENA_ARRAY(b->arena, count + 1, const char *);
     for (size_t i = 0; i < count; i++)
         names[i] = table[i].name;
+    const char *inner = join_path(b->arena, path, key->text);
     const char *nearest = opt_nearest(key->text, names);
     if (nearest)
-        yaml_fault(b->faults, key->line, key->column, path, "there is no such key (did you mean `%s`?)", nearest);
+        yaml_fault(b->faults, key->line, key->column, inner, "there is no such key (did you mean `%s`?)", nearest);
     else
-        yaml_fault(b->faults, key->line, key->column, path, "there is no such key");
+        yaml_fault(b->faults, key->line, key->column, inner, "there is no such key");
 }
 
 /* What a key that is not there leaves: its fallback, or the fallbacks of its whole table. */
+static void bind_fallback(const struct binder *b, void *target, const struct yaml_node *map, const char *path, const struct yaml_key *key)
+{
+    if (key->fallback) {
+        struct yaml_node *node = ARENA_NEW(b->arena, struct yaml_node);
+        *node = (struct yaml_node){.kind = YAML_SCALAR, .line = map->line, .column = map->column, .text = key->fallback};
+        bind_value(b, target, node, path, key);
+    } else if (key->type == YAML_STRUCT) {
+        for (const struct yaml_key *inner = key->table; inner->name; inner++)
+            bind_fallback(b, (char *)target + inner->offset, map, join_path(b->arena, path, inner->name), inner);
+    }
+}
+
 static void bind_missing(const struct binder *b, void *target, const struct yaml_node *map, const char *path, const struct yaml_key *key)
 {
     if (key->required)
         yaml_fault(b->faults, map->line, map->column, path, "is missing: %s", key->help ? key->help : "it is required");
-    else if (key->type == YAML_STRUCT)
-        yaml_bind(target, b->arena, b->faults, &(struct yaml_node){.kind = YAML_MAP, .line = map->line, .column = map->column}, path,
-                  key->table);
-    if (key->required || !key->fallback)
-        return;
-    struct yaml_node *node = ARENA_NEW(b->arena, struct yaml_node);
-    *node = (struct yaml_node){.kind = YAML_SCALAR, .line = map->line, .column = map->column, .text = key->fallback};
-    bind_value(b, target, node, path, key);
-}
-
-static const char *join_path(struct arena *a, const char *path, const char *name)
-{
-    return *path ? arena_printf(a, "%s.%s", path, name) : name;
+    else
+        bind_fallback(b, target, map, path, key);
 }
 
 void yaml_bind(void *target, struct arena *a, struct yaml_faults *f, const struct yaml_node *node, const char *path, const struct yaml_key *table)
@@ -585,11 +695,12 @@ void yaml_bind(void *target, struct arena *a, struct yaml_faults *f, const struc
     }
     for (size_t i = 0; i < node->count; i++) {
         const struct yaml_key *key = find_key(table, node->keys[i]->text);
-        const char *inner = join_path(a, path, node->keys[i]->text);
-        if (key)
-            bind_value(&b, (char *)target + key->offset, node->items[i], inner, key);
+        if (!key)
+            unknown_key(&b, node->keys[i], path, table);
+        else if (is_empty(node->items[i]) && key->type != YAML_NODE)
+            no_value(&b, node->keys[i], join_path(a, path, key->name));
         else
-            unknown_key(&b, node->keys[i], inner, table);
+            bind_value(&b, (char *)target + key->offset, node->items[i], join_path(a, path, key->name), key);
     }
     for (const struct yaml_key *key = table; key->name; key++) {
         if (!yaml_get(node, key->name))

@@ -4,8 +4,10 @@
  * nearest right one), a wrong type, a value out of range, a missing key, a key given twice; each as
  *     file:line:column: path.to[2].key: what is wrong (did you mean `x`?)
  * Nothing of the target is to be used when there was a fault.
- * Bounds: 16 MiB of text, 64 levels, 2 million nodes, aliases expand at most to that number (ERR_LIMIT-like faults, not crashes).
- * Tags other than the core ones are refused; several documents in one file are refused.
+ * Bounds: 16 MiB of text, 64 levels, 2 million nodes, both as if each alias were written out, 512 anchors; what exceeds them is a fault.
+ * An alias shares its anchor's node. Merge keys (<<) are keys like any other. Tags other than the core ones (!!str makes a text
+ * of what looks like a number) and several documents in one file are refused.
+ * A key with nothing behind it (or ~) is a fault, unless its type is YAML_NODE; "" in quotes is a text.
  */
 #ifndef ASSAY_YAML_H
 #define ASSAY_YAML_H
@@ -43,7 +45,7 @@ int yaml_faults_check(const struct yaml_faults *f) MUST_USE;
 
 /* Parse text; syntax errors are faults. *out is NULL when there was one. An empty file is a fault. */
 void yaml_parse(struct yaml_node **out, struct arena *a, struct yaml_faults *f, const char *text, size_t length);
-/* Read and parse a file; ERR_NOTFOUND when it cannot be read. Faults do not make this fail: ask yaml_faults_check. */
+/* Read and parse a file; ERR_NOTFOUND when it is not there, ERR_IO when it cannot be read. Faults do not make this fail: ask yaml_faults_check. */
 int yaml_load(struct yaml_node **out, struct arena *a, struct yaml_faults *f, const char *path) MUST_USE;
 
 enum yaml_type {
@@ -85,7 +87,8 @@ struct yaml_key {
     const char *const *words;      /* YAML_WORD, NULL-terminated */
     const struct yaml_key *table;  /* YAML_STRUCT, YAML_STRUCTS */
     size_t size;                   /* YAML_STRUCTS: bytes of an element */
-    const char *fallback;          /* text used when the key is missing; NULL: the target stays as it is */
+    const char *fallback;          /* text used when the key is missing; NULL: the target stays as it is (YAML_STRUCT: its
+                                      table's fallbacks are used) */
     const char *help;              /* one sentence, for the documentation printed from the table */
 };
 
