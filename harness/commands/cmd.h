@@ -77,7 +77,7 @@ void selection_problems(struct sweep_problem **out, size_t *count, const struct 
 const char *cmd_typed(struct arena *a, int argc, char **argv);
 /* "12.3 s", "1.2 ms". */
 const char *cmd_duration(char *text, size_t size, int64_t ns);
-/* Columns of standard output: the terminal's, or 100. */
+/* Columns of the terminal that standard output or else standard error goes to; 100 when neither goes to one. */
 int cmd_width(void);
 bool cmd_colour(void);
 /* What jobs and builds were run and what was found in the store. */

@@ -20,9 +20,12 @@ int cmd_fail(void)
 
 int cmd_width(void)
 {
-    struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
+    static const int streams[] = {STDOUT_FILENO, STDERR_FILENO}; /* piped through a pager, the other still knows */
+    for (size_t i = 0; i < COUNT_OF(streams); i++) {
+        struct winsize size;
+        if (ioctl(streams[i], TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+            return size.ws_col;
+    }
     return 100;
 }
 
