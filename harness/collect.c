@@ -458,10 +458,19 @@ static bool proves_something(const struct comparison *c)
     return false;
 }
 
+/* Models that are slower as a whole, whatever their layers say one by one. */
+static int64_t slower_models(const struct report *r)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < r->speed_count; i++)
+        count += r->speeds[i].model && r->speeds[i].tone == TONE_BAD;
+    return count;
+}
+
 static void conclude(struct page *p, int64_t blocking)
 {
     struct report *r = p->report;
-    int64_t failing = 0, slower = 0;
+    int64_t failing = 0, slower = 0, models = slower_models(r);
     for (size_t i = 0; i < p->q->comparison->count; i++) {
         const struct compared *c = &p->q->comparison->items[i];
         if (is_repeat(p->q->comparison, i))
@@ -469,10 +478,11 @@ static void conclude(struct page *p, int64_t blocking)
         failing += c->item.check && check_change_blocks(c->change);
         slower += c->item.time && c->speed.blocks;
     }
-    if (blocking > 0) {
+    if (blocking + models > 0) {
+        const char *also = models > 0 ? arena_printf(p->arena, ", and %" PRId64 " model%s slower", models, models > 1 ? "s" : "") : "";
         r->tone = TONE_BAD;
-        r->verdict = arena_printf(p->arena, "REGRESSED: %" PRId64 " wrong, %" PRId64 " slower, of %zu configurations; action needed", failing,
-                                  slower, r->configuration_count);
+        r->verdict = arena_printf(p->arena, "REGRESSED: %" PRId64 " wrong, %" PRId64 " slower, of %zu configurations%s; action needed", failing,
+                                  slower, r->configuration_count, also);
         r->recommendation = "This build is not recommended to merge.";
     } else if (!proves_something(p->q->comparison)) {
         r->tone = TONE_DOUBT;
