@@ -19,9 +19,10 @@ void bisect__mark_ancestors(unsigned char *marks, const struct bisect *b, size_t
     }
 }
 
-/* The same as a count of the suspects of p among them; `lowest` is the oldest suspect, below which nothing can count. */
-static size_t count_reached(unsigned char *visited, const struct bisect *b, const struct bisect_problem *p, size_t commit,
-                            size_t lowest)
+/* The same as a count of the suspects of p among them; `lowest` is the oldest suspect, below which
+ * nothing can count. */
+static size_t count_reached(unsigned char *visited, const struct bisect *b,
+                            const struct bisect_problem *p, size_t commit, size_t lowest)
 {
     size_t reached = 0;
     memset(visited + lowest, 0, commit + 1 - lowest);
@@ -38,7 +39,8 @@ static size_t count_reached(unsigned char *visited, const struct bisect *b, cons
     return reached;
 }
 
-void bisect__weigh(size_t *weights, unsigned char *scratch, const struct bisect *b, const struct bisect_problem *p)
+void bisect__weigh(size_t *weights, unsigned char *scratch, const struct bisect *b,
+                   const struct bisect_problem *p)
 {
     size_t lowest = 0;
     while (lowest < b->count && !p->suspects[lowest])
@@ -70,7 +72,8 @@ static int check_graph(const struct bisect_node *commits, size_t count)
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < commits[i].parent_count; k++) {
             if (commits[i].parents[k] >= i)
-                return err_set(ERR_INVALID, "parent %zu of commit %zu does not stand before it", commits[i].parents[k], i);
+                return err_set(ERR_INVALID, "parent %zu of commit %zu does not stand before it",
+                               commits[i].parents[k], i);
         }
     }
     return 0;
@@ -85,7 +88,8 @@ static void copy_graph(struct bisect *b, const struct bisect_node *commits, bool
     b->parents = ARENA_ARRAY(&b->memory, total + 1, size_t);
     size_t used = 0;
     for (size_t i = 0; i < b->count; i++) {
-        size_t kept = first_parent_only && commits[i].parent_count > 1 ? 1 : commits[i].parent_count;
+        size_t kept =
+            first_parent_only && commits[i].parent_count > 1 ? 1 : commits[i].parent_count;
         for (size_t k = 0; k < kept; k++)
             b->parents[used++] = commits[i].parents[k];
         b->parent_start[i + 1] = used;
@@ -108,7 +112,8 @@ static void allocate(struct bisect *b)
     b->ancestors_of = SIZE_MAX;
 }
 
-int bisect_new(struct bisect **out, const struct bisect_node *commits, size_t count, bool first_parent_only)
+int bisect_new(struct bisect **out, const struct bisect_node *commits, size_t count,
+               bool first_parent_only)
 {
     int status = check_graph(commits, count);
     if (status < 0)
@@ -164,7 +169,8 @@ static void suspect_all(const struct bisect *b, struct bisect_problem *p)
         p->suspect_count += p->suspects[i];
 }
 
-static void clear_ancestors(const struct bisect *b, struct bisect_problem *p, const unsigned char *ancestors)
+static void clear_ancestors(const struct bisect *b, struct bisect_problem *p,
+                            const unsigned char *ancestors)
 {
     p->suspect_count = 0;
     for (size_t i = 0; i < b->count; i++) {
@@ -174,7 +180,8 @@ static void clear_ancestors(const struct bisect *b, struct bisect_problem *p, co
 }
 
 /* Keeps the suspects as they are, and returns false, when none is an ancestor. */
-static bool keep_ancestors(const struct bisect *b, struct bisect_problem *p, const unsigned char *ancestors)
+static bool keep_ancestors(const struct bisect *b, struct bisect_problem *p,
+                           const unsigned char *ancestors)
 {
     size_t kept = 0;
     for (size_t i = 0; i < b->count; i++)
@@ -195,9 +202,10 @@ static const unsigned char *ancestors_of(struct bisect *b, size_t commit)
     return b->ancestors;
 }
 
-/* The suspects from all answers, independent of the order in which they were told. Good answers come first, since what they exclude
- * is sure: a culprit makes all its descendants bad. Bad answers then share one culprit where they can; those that cannot
- * are left to another culprit, the older one being searched. */
+/* The suspects from all answers, independent of the order in which they were told. Good answers
+ * come first, since what they exclude is sure: a culprit makes all its descendants bad. Bad answers
+ * then share one culprit where they can; those that cannot are left to another culprit, the older
+ * one being searched. */
 static void recompute(struct bisect *b, struct bisect_problem *p)
 {
     suspect_all(b, p);
@@ -213,8 +221,8 @@ static void recompute(struct bisect *b, struct bisect_problem *p)
     }
 }
 
-/* What recompute would do, for the one answer that is new: while a suspect is left, those answers that were heeded stay so and those that were
- * set aside stay so too. */
+/* What recompute would do, for the one answer that is new: while a suspect is left, those answers
+ * that were heeded stay so and those that were set aside stay so too. */
 static void narrow(struct bisect *b, struct bisect_problem *p, size_t commit)
 {
     if (!b->reachable[commit])
@@ -241,7 +249,8 @@ static bool can_divide(struct bisect *b, const struct bisect_problem *p)
         return false;
     bisect__weigh(b->weights, b->visited, b, p);
     for (size_t i = 0; i < b->count; i++) {
-        if (b->reachable[i] && p->marks[i] == MARK_UNKNOWN && b->weights[i] > 0 && b->weights[i] < p->suspect_count)
+        if (b->reachable[i] && p->marks[i] == MARK_UNKNOWN && b->weights[i] > 0 &&
+            b->weights[i] < p->suspect_count)
             return true;
     }
     return false;
@@ -333,7 +342,8 @@ static struct bisect_tally *vote(struct bisect_problem *p, size_t commit, enum b
 }
 
 /* The majority; as many good as bad answers are none, so that the commit is asked once more. */
-static void follow_majority(struct bisect *b, struct bisect_problem *p, const struct bisect_tally *tally)
+static void follow_majority(struct bisect *b, struct bisect_problem *p,
+                            const struct bisect_tally *tally)
 {
     unsigned char mark = tally->skipped || b->skipped[tally->commit] ? MARK_SKIPPED : MARK_UNKNOWN;
     if (tally->votes != 0)
@@ -351,14 +361,16 @@ void bisect_tell(struct bisect *b, size_t problem, size_t commit, enum bisect_an
     follow_majority(b, p, tally);
 }
 
-void bisect_tell_odds(struct bisect *b, size_t problem, size_t commit, enum bisect_answer answer, double error_probability)
+void bisect_tell_odds(struct bisect *b, size_t problem, size_t commit, enum bisect_answer answer,
+                      double error_probability)
 {
     struct bisect_problem *p = problem_at(b, problem);
     check_commit(b, commit);
     if (!(error_probability >= 0 && error_probability <= 0.5))
         bug("probability %g of a wrong answer", error_probability);
     struct bisect_tally *tally = vote(p, commit, answer);
-    /* No measurement is surer than this: a zero would let one answer outvote any number of others. */
+    /* No measurement is surer than this: a zero would let one answer outvote any number of others.
+     */
     double error = fmax(error_probability, 1e-9);
     double odds = log((1 - error) / error);
     if (answer != BISECT_SKIP)

@@ -5,7 +5,8 @@
 
 enum offer { OFFERED = 1, ASKABLE = 2 };
 
-/* Where to look for the next commit, in this order; the first place with a commit that can be asked is taken. */
+/* Where to look for the next commit, in this order; the first place with a commit that can be asked
+ * is taken. */
 enum place {
     FIRST_PARENTS, /* the main line below the youngest known bad commit */
     OTHER_PARENTS, /* into the merge that is bad while its first parent is good */
@@ -14,8 +15,10 @@ enum place {
     PLACES
 };
 
-/* Append the first-parent line of suspects that begins at `from`, up to where it joins one that is listed already. */
-static size_t add_line(size_t count, const struct bisect *b, const struct bisect_problem *p, size_t from)
+/* Append the first-parent line of suspects that begins at `from`, up to where it joins one that is
+ * listed already. */
+static size_t add_line(size_t count, const struct bisect *b, const struct bisect_problem *p,
+                       size_t from)
 {
     for (size_t commit = from; p->suspects[commit] && !b->visited[commit];) {
         b->list[count++] = commit;
@@ -26,7 +29,8 @@ static size_t add_line(size_t count, const struct bisect *b, const struct bisect
     return count;
 }
 
-static size_t list_parent_lines(const struct bisect *b, const struct bisect_problem *p, size_t head, bool first)
+static size_t list_parent_lines(const struct bisect *b, const struct bisect_problem *p, size_t head,
+                                bool first)
 {
     size_t start = b->parent_start[head], end = b->parent_start[head + 1], count = 0;
     memset(b->visited, 0, b->count);
@@ -37,13 +41,15 @@ static size_t list_parent_lines(const struct bisect *b, const struct bisect_prob
     return count;
 }
 
-static size_t list_everywhere(const struct bisect *b, const struct bisect_problem *p, size_t confirmed_head, bool suspects)
+static size_t list_everywhere(const struct bisect *b, const struct bisect_problem *p,
+                              size_t confirmed_head, bool suspects)
 {
     size_t count = 0;
     for (size_t i = 0; i < b->count; i++) {
         if (suspects && p->suspects[i] && i != confirmed_head)
             b->list[count++] = i;
-        if (!suspects && b->reachable[i] && !p->suspects[i] && b->weights[i] > 0 && b->weights[i] < p->suspect_count)
+        if (!suspects && b->reachable[i] && !p->suspects[i] && b->weights[i] > 0 &&
+            b->weights[i] < p->suspect_count)
             b->list[count++] = i;
     }
     return count;
@@ -52,7 +58,8 @@ static size_t list_everywhere(const struct bisect *b, const struct bisect_proble
 static size_t list_place(const struct bisect *b, const struct bisect_problem *p, enum place place)
 {
     size_t head = bisect__head(b, p);
-    /* If not, bad answers on separate branches were taken for one culprit in their common past, which must be confirmed. */
+    /* If not, bad answers on separate branches were taken for one culprit in their common past,
+     * which must be confirmed. */
     bool confirmed = p->marks[head] == MARK_BAD;
     if (place == FIRST_PARENTS || place == OTHER_PARENTS)
         return confirmed ? list_parent_lines(b, p, head, place == FIRST_PARENTS) : 0;
@@ -68,7 +75,8 @@ static bool any_unknown(const struct bisect *b, const struct bisect_problem *p, 
     return false;
 }
 
-/* Bits that a yes or no tells when `part` of `whole` equal suspects say yes. From the smaller part, so that mirrored splits tie. */
+/* Bits that a yes or no tells when `part` of `whole` equal suspects say yes. From the smaller part,
+ * so that mirrored splits tie. */
 static double split_bits(size_t part, size_t whole)
 {
     if (part > whole - part)
@@ -103,11 +111,13 @@ static void offer_commits(struct bisect *b, const struct bisect_problem *p)
 }
 
 /* Problems with the same suspects want the same questions. */
-static bool has_older_twin(const struct bisect *b, const struct bisect_problem *p, const size_t *firsts, size_t count)
+static bool has_older_twin(const struct bisect *b, const struct bisect_problem *p,
+                           const size_t *firsts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct bisect_problem *first = &b->problems[firsts[i]];
-        if (p->suspect_count == first->suspect_count && memcmp(p->suspects, first->suspects, b->count) == 0)
+        if (p->suspect_count == first->suspect_count &&
+            memcmp(p->suspects, first->suspects, b->count) == 0)
             return true;
     }
     return false;
@@ -120,7 +130,8 @@ static void offer_all(struct bisect *b, size_t *firsts)
     memset(b->offers, 0, b->count);
     memset(b->gains, 0, b->count * sizeof *b->gains);
     for (size_t i = 0; i < b->problem_count; i++) {
-        if (b->problems[i].state != BISECT_OPEN || has_older_twin(b, &b->problems[i], firsts, count))
+        if (b->problems[i].state != BISECT_OPEN ||
+            has_older_twin(b, &b->problems[i], firsts, count))
             continue;
         firsts[count++] = i;
         offer_commits(b, &b->problems[i]);
@@ -141,7 +152,8 @@ static size_t best_offer(const struct bisect *b, unsigned char wanted, bool by_c
     return best;
 }
 
-/* Broken commits come in blocks: leave one by steps that double, older side first. SIZE_MAX when nothing is there to ask. */
+/* Broken commits come in blocks: leave one by steps that double, older side first. SIZE_MAX when
+ * nothing is there to ask. */
 static size_t gallop_from(const struct bisect *b, size_t skipped)
 {
     size_t count = 0, at = 0;
@@ -171,7 +183,8 @@ static size_t choose(const struct bisect *b)
     return best_offer(b, ASKABLE, true);
 }
 
-/* The open problems whose suspects the answer divides, or whose only way forward is to hear of this commit itself. */
+/* The open problems whose suspects the answer divides, or whose only way forward is to hear of this
+ * commit itself. */
 static size_t list_divided(size_t *problems, const struct bisect *b, size_t commit)
 {
     size_t count = 0;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* Share of searches whose range holds no culprit at all (facts: 0.1 to 0.4 by the history of a repository): the low end, since both
- * ends have been seen to differ before anyone asks. */
+/* Share of searches whose range holds no culprit at all (facts: 0.1 to 0.4 by the history of a
+ * repository): the low end, since both ends have been seen to differ before anyone asks. */
 static const double NULL_PRIOR = 0.1;
 
 static double log_beta(double a, double b)
@@ -11,7 +11,8 @@ static double log_beta(double a, double b)
     return lgamma(a) + lgamma(b) - lgamma(a + b);
 }
 
-/* Marginal likelihood of `bad` of `total` answers at an unknown rate, with Jeffreys' prior; 0 without answers. */
+/* Marginal likelihood of `bad` of `total` answers at an unknown rate, with Jeffreys' prior; 0
+ * without answers. */
 static double log_evidence(double bad, double total)
 {
     return log_beta(0.5 + bad, 0.5 + total - bad) - log_beta(0.5, 0.5);
@@ -22,8 +23,10 @@ struct evidence {
     double bad, total, log_odds;
 };
 
-/* Fills at[i] for each commit i and returns the sum of all. One sweep for each commit that was told. */
-static struct evidence gather(struct evidence *at, unsigned char *ancestors, const struct bisect *b, const struct bisect_problem *p)
+/* Fills at[i] for each commit i and returns the sum of all. One sweep for each commit that was
+ * told. */
+static struct evidence gather(struct evidence *at, unsigned char *ancestors, const struct bisect *b,
+                              const struct bisect_problem *p)
 {
     struct evidence all = {0};
     for (size_t k = 0; k < p->tally_count; k++) {
@@ -44,18 +47,22 @@ static struct evidence gather(struct evidence *at, unsigned char *ancestors, con
     return all;
 }
 
-/* Log likelihood of the culprit that has `after` behind it. Odds are relative to "good everywhere". */
+/* Log likelihood of the culprit that has `after` behind it. Odds are relative to "good everywhere".
+ */
 static double log_likelihood(struct evidence after, struct evidence all)
 {
-    return log_evidence(after.bad, after.total) + log_evidence(all.bad - after.bad, all.total - after.total) + after.log_odds;
+    return log_evidence(after.bad, after.total) +
+           log_evidence(all.bad - after.bad, all.total - after.total) + after.log_odds;
 }
 
 struct posterior {
     double suspects, others, none; /* unnormalised */
 };
 
-/* Log weight of each hypothesis into weights[i]; weights[0], the good end, is the null hypothesis. Returns the largest. */
-static double weigh_hypotheses(double *weights, const struct evidence *at, struct evidence all, const struct bisect *b)
+/* Log weight of each hypothesis into weights[i]; weights[0], the good end, is the null hypothesis.
+ * Returns the largest. */
+static double weigh_hypotheses(double *weights, const struct evidence *at, struct evidence all,
+                               const struct bisect *b)
 {
     size_t candidates = 0;
     for (size_t i = 1; i < b->count; i++)

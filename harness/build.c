@@ -24,12 +24,14 @@ struct plan_of_build {
     char id[REPO_SHA_SIZE];
 };
 
-/* A file name made of a candidate's name: anything else than letters, digits, dot and dash becomes a dash. */
+/* A file name made of a candidate's name: anything else than letters, digits, dot and dash becomes
+ * a dash. */
 static const char *file_name(struct arena *a, const char *name)
 {
     char *copy = arena_strdup(a, name);
     for (char *c = copy; *c; c++) {
-        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '.' || *c == '-';
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                     (*c >= '0' && *c <= '9') || *c == '.' || *c == '-';
         if (!plain || (c == copy && *c == '.'))
             *c = '-';
     }
@@ -46,7 +48,8 @@ int builder_open(struct builder **out, struct workspace *w, const struct candida
         char *mirror;
         int status = repo_blob_id(id, c->repository, strlen(c->repository));
         if (status == 0)
-            status = workspace_path(&mirror, w, "mirrors/%s-%.8s.git", file_name(&b->arena, c->name), id);
+            status = workspace_path(&mirror, w, "mirrors/%s-%.8s.git",
+                                    file_name(&b->arena, c->name), id);
         if (status == 0)
             status = repo_mirror(&b->repo, c->repository, mirror, refresh);
         if (status < 0)
@@ -89,7 +92,8 @@ static int ask_toolchain(struct builder *b)
     buf_init(&text, BUF_MAX_LINE);
     for (size_t i = 0; i < b->candidate->build.toolchain.count; i++) {
         const char **argv = b->candidate->build.toolchain.items[i];
-        struct proc_spec spec = {.argv = argv, .wall_limit_ns = 60000000000, .merge_output = true, .cpu = -1};
+        struct proc_spec spec = {
+            .argv = argv, .wall_limit_ns = 60000000000, .merge_output = true, .cpu = -1};
         struct proc_result r;
         int status = proc_run(&r, &spec);
         if (status == 0 && (r.end != PROC_EXITED || r.code != 0)) {
@@ -142,7 +146,8 @@ static const char *replace(struct arena *a, const char *word, const char *name, 
     return arena_printf(a, "%.*s%s%s", (int)(at - word), word, value, rest);
 }
 
-static const char **fill_in(struct arena *a, const char *const *words, const char *source, const char *build)
+static const char **fill_in(struct arena *a, const char *const *words, const char *source,
+                            const char *build)
 {
     size_t count = 0;
     while (words[count])
@@ -167,7 +172,8 @@ static void note_ninja(const char *line, void *payload)
     }
 }
 
-/* The line that a person would look for first in a build's log: the first with "error:", else the last that says anything. */
+/* The line that a person would look for first in a build's log: the first with "error:", else the
+ * last that says anything. */
 static const char *first_error(struct arena *a, const char *log)
 {
     struct buf text;
@@ -187,18 +193,26 @@ static const char *first_error(struct arena *a, const char *log)
     return copy;
 }
 
-/* One attempt: every step in order, until one fails. *outcome tells; an error is ours (a tool that is not installed, Ctrl-C). */
-static int run_steps(enum outcome *outcome, const char **detail, int64_t *edges, struct arena *a, const struct builder *b,
-                     const char *source, const char *build, const char *log, bool clean)
+/* One attempt: every step in order, until one fails. *outcome tells; an error is ours (a tool that
+ * is not installed, Ctrl-C). */
+static int run_steps(enum outcome *outcome, const char **detail, int64_t *edges, struct arena *a,
+                     const struct builder *b, const char *source, const char *build,
+                     const char *log, bool clean)
 {
     static const char *const no_ccache[] = {"CCACHE_DISABLE=1", NULL};
     const struct candidate *c = b->candidate;
     *outcome = OUTCOME_OK;
     for (size_t i = 0; i < c->build.steps.count && *outcome == OUTCOME_OK; i++) {
-        struct proc_spec spec = {
-            .argv = fill_in(a, c->build.steps.items[i], source, build), .environment = clean ? no_ccache : NULL, .folder = build,
-            .wall_limit_ns = c->limits.build_ns, .memory_limit_bytes = c->limits.memory_bytes, .log_path = log,
-            .merge_output = true, .cpu = -1, .on_line = note_ninja, .payload = edges};
+        struct proc_spec spec = {.argv = fill_in(a, c->build.steps.items[i], source, build),
+                                 .environment = clean ? no_ccache : NULL,
+                                 .folder = build,
+                                 .wall_limit_ns = c->limits.build_ns,
+                                 .memory_limit_bytes = c->limits.memory_bytes,
+                                 .log_path = log,
+                                 .merge_output = true,
+                                 .cpu = -1,
+                                 .on_line = note_ninja,
+                                 .payload = edges};
         struct proc_result r;
         int status = proc_run(&r, &spec);
         char why[256];
@@ -209,7 +223,8 @@ static int run_steps(enum outcome *outcome, const char **detail, int64_t *edges,
         if (status == 0 && (r.end != PROC_EXITED || r.code != 0)) {
             *outcome = OUTCOME_BUILD_ERROR;
             const char *error = first_error(a, log);
-            *detail = *error ? arena_printf(a, "%s (%s: %s)", error, spec.argv[0], why) : arena_printf(a, "%s: %s", spec.argv[0], why);
+            *detail = *error ? arena_printf(a, "%s (%s: %s)", error, spec.argv[0], why)
+                             : arena_printf(a, "%s: %s", spec.argv[0], why);
         }
         proc_result_release(&r);
         if (status < 0)
@@ -219,8 +234,8 @@ static int run_steps(enum outcome *outcome, const char **detail, int64_t *edges,
 }
 
 /* Copy the artifacts to artifacts/<id>, whole or not at all. A missing one is a build error. */
-static int keep_artifacts(enum outcome *outcome, const char **detail, struct arena *a, const struct candidate *c, const char *build,
-                          const char *folder)
+static int keep_artifacts(enum outcome *outcome, const char **detail, struct arena *a,
+                          const struct candidate *c, const char *build, const char *folder)
 {
     const char *half = arena_printf(a, "%s.half", folder);
     int status = fs_remove_tree(half);
@@ -249,13 +264,15 @@ static const char *artifact_folder(struct builder *b, const char *id)
 }
 
 /* Is there a row for this recipe that still holds? */
-static int find_artifact(struct artifact *out, bool *found, struct arena *a, struct builder *b, const struct plan_of_build *p)
+static int find_artifact(struct artifact *out, bool *found, struct arena *a, struct builder *b,
+                         const struct plan_of_build *p)
 {
     struct build_row row;
     int status = store_find_build(&row, found, a, b->workspace->store, p->id);
     if (status < 0 || !*found)
         return status;
-    *found = row.outcome == OUTCOME_BUILD_ERROR || (row.outcome == OUTCOME_OK && fs_is_folder(out->folder));
+    *found = row.outcome == OUTCOME_BUILD_ERROR ||
+             (row.outcome == OUTCOME_OK && fs_is_folder(out->folder));
     if (*found) {
         out->outcome = row.outcome;
         out->detail = row.detail;
@@ -265,7 +282,8 @@ static int find_artifact(struct artifact *out, bool *found, struct arena *a, str
 }
 
 /* Check out, build (once more from nothing if that fails), keep the artifacts and the row. */
-static int make_artifact(struct artifact *out, struct arena *a, struct builder *b, const struct plan_of_build *p)
+static int make_artifact(struct artifact *out, struct arena *a, struct builder *b,
+                         const struct plan_of_build *p)
 {
     char *slot, *build, *log;
     const char *name = file_name(a, b->candidate->name);
@@ -289,7 +307,8 @@ static int make_artifact(struct artifact *out, struct arena *a, struct builder *
         status = fs_make_folders(build);
         progress_step("building %.10s", p->label);
         if (status == 0)
-            status = run_steps(&out->outcome, &out->detail, &edges, a, b, slot, build, log, p->clean);
+            status =
+                run_steps(&out->outcome, &out->detail, &edges, a, b, slot, build, log, p->clean);
         if (status < 0 || out->outcome == OUTCOME_OK || fresh)
             break;
         status = fs_remove_tree(build);
@@ -300,14 +319,23 @@ static int make_artifact(struct artifact *out, struct arena *a, struct builder *
         return status;
     out->fresh = true;
     out->log = log;
-    struct build_row row = {.artifact = p->id, .candidate = b->candidate->name, .commit = p->label, .tree = p->tree,
-                            .recipe = p->recipe, .outcome = out->outcome, .detail = out->detail, .log = log,
-                            .wall_ns = proc_now_ns() - started, .files_written = (int64_t)written, .edges = edges,
+    struct build_row row = {.artifact = p->id,
+                            .candidate = b->candidate->name,
+                            .commit = p->label,
+                            .tree = p->tree,
+                            .recipe = p->recipe,
+                            .outcome = out->outcome,
+                            .detail = out->detail,
+                            .log = log,
+                            .wall_ns = proc_now_ns() - started,
+                            .files_written = (int64_t)written,
+                            .edges = edges,
                             .clean = p->clean};
     return store_add_build(b->workspace->store, &row);
 }
 
-int build_tree(struct artifact *out, struct arena *a, struct builder *b, const char *tree_sha, const char *label, unsigned flags)
+int build_tree(struct artifact *out, struct arena *a, struct builder *b, const char *tree_sha,
+               const char *label, unsigned flags)
 {
     *out = (struct artifact){.detail = "", .log = ""};
     struct plan_of_build p = {.tree = tree_sha, .label = label, .clean = flags & BUILD_CLEAN};
@@ -332,19 +360,23 @@ int build_tree(struct artifact *out, struct arena *a, struct builder *b, const c
     return make_artifact(out, a, b, &p);
 }
 
-int build_commit(struct artifact *out, struct arena *a, struct builder *b, const char *commit_sha, unsigned flags)
+int build_commit(struct artifact *out, struct arena *a, struct builder *b, const char *commit_sha,
+                 unsigned flags)
 {
     if (!b->repo)
-        return err_set(ERR_INVALID, "candidate %s has no repository: give --prebuilt DIR", b->candidate->name);
+        return err_set(ERR_INVALID, "candidate %s has no repository: give --prebuilt DIR",
+                       b->candidate->name);
     char tree[REPO_SHA_SIZE];
-    int status = b->patch ? repo_patched_tree(tree, b->repo, commit_sha, b->patch) : repo_tree_of(tree, b->repo, commit_sha);
+    int status = b->patch ? repo_patched_tree(tree, b->repo, commit_sha, b->patch)
+                          : repo_tree_of(tree, b->repo, commit_sha);
     if (status < 0)
         return status;
     return build_tree(out, a, b, tree, commit_sha, flags);
 }
 
 /* The hash of an engineer's artifacts: names and contents. */
-static int hash_files(char id[REPO_SHA_SIZE], struct arena *a, const struct candidate *c, const char *folder)
+static int hash_files(char id[REPO_SHA_SIZE], struct arena *a, const struct candidate *c,
+                      const char *folder)
 {
     struct buf list, bytes;
     buf_init(&list, BUF_MAX_LINE);
@@ -382,7 +414,10 @@ int build_prebuilt(struct artifact *out, struct arena *a, struct builder *b, con
     status = keep_artifacts(&out->outcome, &out->detail, a, b->candidate, absolute, out->folder);
     if (status < 0)
         return status;
-    struct build_row row = {.artifact = out->id, .candidate = b->candidate->name, .recipe = absolute, .outcome = out->outcome,
+    struct build_row row = {.artifact = out->id,
+                            .candidate = b->candidate->name,
+                            .recipe = absolute,
+                            .outcome = out->outcome,
                             .detail = out->detail};
     return store_add_build(b->workspace->store, &row);
 }

@@ -8,8 +8,8 @@
 
 static void print_kernel(struct buf *out, const struct bundle_kernel *k)
 {
-    buf_printf(out, "kernel %s %u %u %u %u %u %u %zu\n", k->name, k->grid.x, k->grid.y, k->grid.z, k->block.x, k->block.y,
-               k->block.z, k->code_bytes);
+    buf_printf(out, "kernel %s %u %u %u %u %u %u %zu\n", k->name, k->grid.x, k->grid.y, k->grid.z,
+               k->block.x, k->block.y, k->block.z, k->code_bytes);
 }
 
 int bundle_seal(struct bundle *b)
@@ -34,8 +34,8 @@ int bundle_write(const struct bundle *b, const char *path)
     char problem[PROBLEM_MAX_TEXT];
     struct buf out;
     buf_init(&out, BUF_MAX_CODE);
-    buf_printf(&out, "assay-bundle 1\nproblem %s\narch %s\nworkspace %" PRId64 "\ncode %s\n", problem_print(problem, &b->problem),
-               b->arch, b->workspace_bytes, b->code_id);
+    buf_printf(&out, "assay-bundle 1\nproblem %s\narch %s\nworkspace %" PRId64 "\ncode %s\n",
+               problem_print(problem, &b->problem), b->arch, b->workspace_bytes, b->code_id);
     for (size_t i = 0; i < b->count; i++)
         print_kernel(&out, &b->kernels[i]);
     buf_add_text(&out, "end\n");
@@ -76,8 +76,8 @@ static int read_kernel(struct bundle *b, const struct reader *r, const char *lin
         return broken(r, "too many kernels");
     struct bundle_kernel *k = &b->kernels[b->count++];
     char name[256];
-    if (sscanf(line, "kernel %255s %u %u %u %u %u %u %zu", name, &k->grid.x, &k->grid.y, &k->grid.z, &k->block.x, &k->block.y,
-               &k->block.z, &k->code_bytes) != 8)
+    if (sscanf(line, "kernel %255s %u %u %u %u %u %u %zu", name, &k->grid.x, &k->grid.y, &k->grid.z,
+               &k->block.x, &k->block.y, &k->block.z, &k->code_bytes) != 8)
         return broken(r, line);
     k->name = arena_strdup(r->arena, name);
     return 0;

@@ -22,7 +22,8 @@ static const char *text(const char *t)
 
 static int describe_commit(struct report_commit *out, struct page *p, const char *sha)
 {
-    *out = (struct report_commit){.sha = *sha ? sha : "prebuilt", .subject = "", .author = "", .date = ""};
+    *out = (struct report_commit){
+        .sha = *sha ? sha : "prebuilt", .subject = "", .author = "", .date = ""};
     if (!p->q->repo || strlen(sha) != REPO_SHA_SIZE - 1)
         return 0;
     struct repo_commit c;
@@ -34,7 +35,8 @@ static int describe_commit(struct report_commit *out, struct page *p, const char
     time_t when = (time_t)c.date_s;
     gmtime_r(&when, &tm);
     strftime(date, sizeof date, "%Y-%m-%d", &tm);
-    *out = (struct report_commit){.sha = sha, .subject = c.subject, .author = c.author, .date = arena_strdup(p->arena, date)};
+    *out = (struct report_commit){
+        .sha = sha, .subject = c.subject, .author = c.author, .date = arena_strdup(p->arena, date)};
     return 0;
 }
 
@@ -42,11 +44,13 @@ static int describe_commit(struct report_commit *out, struct page *p, const char
 static const char *their_words(struct page *p, const char *problem, const char *variant)
 {
     const struct driver *driver = driver_find(p->q->candidate->driver);
-    struct driver_request request = {.arch = p->arch, .variant = variant, .asymmetric_pads = p->q->candidate->asymmetric_pads};
+    struct driver_request request = {
+        .arch = p->arch, .variant = variant, .asymmetric_pads = p->q->candidate->asymmetric_pads};
     struct buf out;
     buf_init(&out, BUF_MAX_LINE);
     const char *words = "";
-    if (driver && problem_parse(&request.problem, problem) == 0 && driver->spell(&out, &request) == 0)
+    if (driver && problem_parse(&request.problem, problem) == 0 &&
+        driver->spell(&out, &request) == 0)
         words = arena_strdup(p->arena, out.data);
     err_clear();
     buf_release(&out);
@@ -55,12 +59,14 @@ static const char *their_words(struct page *p, const char *problem, const char *
 
 static const char *again_run(const struct page *p, const char *commit, const char *problem)
 {
-    return arena_printf(p->arena, "assay run %s --rev %.12s --problem '%s'", p->q->options, *commit ? commit : "HEAD", problem);
+    return arena_printf(p->arena, "assay run %s --rev %.12s --problem '%s'", p->q->options,
+                        *commit ? commit : "HEAD", problem);
 }
 
 static const char *describe_check(struct arena *a, const struct check_verdict *v)
 {
-    return *v->detail ? arena_printf(a, "%s: %s", outcome_word(v->outcome), v->detail) : outcome_word(v->outcome);
+    return *v->detail ? arena_printf(a, "%s: %s", outcome_word(v->outcome), v->detail)
+                      : outcome_word(v->outcome);
 }
 
 static enum tone check_tone(enum check_change c)
@@ -72,7 +78,8 @@ static enum tone check_tone(enum check_change c)
     return c == CHECK_NOT_APPLICABLE ? TONE_PLAIN : TONE_GOOD;
 }
 
-/* Does the problem stand earlier in the comparison (in a sweep, for a model's layer)? It is told once. */
+/* Does the problem stand earlier in the comparison (in a sweep, for a model's layer)? It is told
+ * once. */
 static bool is_repeat(const struct comparison *c, size_t i)
 {
     for (size_t k = 0; k < i; k++) {
@@ -85,8 +92,11 @@ static bool is_repeat(const struct comparison *c, size_t i)
 static void add_check(struct page *p, const struct compared *c)
 {
     p->report->checks[p->report->check_count++] = (struct report_check){
-        .problem = c->item.problem, .change = check_change_words(c->change), .tone = check_tone(c->change),
-        .base = describe_check(p->arena, &c->base), .head = describe_check(p->arena, &c->head),
+        .problem = c->item.problem,
+        .change = check_change_words(c->change),
+        .tone = check_tone(c->change),
+        .base = describe_check(p->arena, &c->base),
+        .head = describe_check(p->arena, &c->head),
         .signature = *c->head.signature ? c->head.signature : c->base.signature,
         .again = again_run(p, p->q->comparison->row.head_commit, c->item.problem),
         .theirs = their_words(p, c->item.problem, c->item.variant)};
@@ -95,7 +105,8 @@ static void add_check(struct page *p, const struct compared *c)
 /* Worst first: what blocks, then doubts, then passes; in the order of the sweep within. */
 static int by_tone(const void *left, const void *right)
 {
-    static const int order[] = {[TONE_BAD] = 0, [TONE_DOUBT] = 1, [TONE_PLAIN] = 2, [TONE_GOOD] = 3};
+    static const int order[] = {
+        [TONE_BAD] = 0, [TONE_DOUBT] = 1, [TONE_PLAIN] = 2, [TONE_GOOD] = 3};
     const struct report_check *l = left, *r = right;
     int difference = order[l->tone] - order[r->tone];
     return difference ? difference : strcmp(l->problem, r->problem);
@@ -135,10 +146,14 @@ static enum tone speed_tone(const struct speed_judgement *j)
 static struct report_speed speed_row(const struct speed_judgement *j, double work)
 {
     return (struct report_speed){.rate_new = j->head_ns > 0 ? work / j->head_ns * 1e9 : 0,
-                                 .rate_old = j->base_ns > 0 ? work / j->base_ns * 1e9 : 0, .change = expm1(-j->effect.mean),
-                                 .change_low = expm1(-j->effect.high), .change_high = expm1(-j->effect.low),
-                                 .compare = speed_verdict_words(j->verdict), .tone = speed_tone(j),
-                                 .pairs = (int64_t)j->effect.pairs, .reason = j->reason};
+                                 .rate_old = j->base_ns > 0 ? work / j->base_ns * 1e9 : 0,
+                                 .change = expm1(-j->effect.mean),
+                                 .change_low = expm1(-j->effect.high),
+                                 .change_high = expm1(-j->effect.low),
+                                 .compare = speed_verdict_words(j->verdict),
+                                 .tone = speed_tone(j),
+                                 .pairs = (int64_t)j->effect.pairs,
+                                 .reason = j->reason};
 }
 
 static void add_problem_speed(struct page *p, const struct compared *c)
@@ -151,7 +166,9 @@ static void add_problem_speed(struct page *p, const struct compared *c)
     row.batch = c->item.batch;
     row.unit = "GFLOP/s";
     const struct comparison_row *r = &p->q->comparison->row;
-    row.again = arena_printf(p->arena, "assay compare %s --base %.12s --head %.12s --problem '%s' --round 1", p->q->options, r->base_commit, r->head_commit, c->item.problem);
+    row.again = arena_printf(p->arena,
+                             "assay compare %s --base %.12s --head %.12s --problem '%s' --round 1",
+                             p->q->options, r->base_commit, r->head_commit, c->item.problem);
     row.theirs = their_words(p, c->item.problem, c->item.variant);
     p->report->speeds[p->report->speed_count++] = row;
 }
@@ -168,7 +185,8 @@ static size_t add_model_speed(struct page *p, size_t first)
         return end;
     struct judge_layer *layers = ARENA_ARRAY(p->arena, end - first, struct judge_layer);
     for (size_t i = first; i < end; i++)
-        layers[i - first] = (struct judge_layer){.count = c->items[i].item.count, .judgement = &c->items[i].speed};
+        layers[i - first] =
+            (struct judge_layer){.count = c->items[i].item.count, .judgement = &c->items[i].speed};
     struct speed_judgement judgement;
     judge_model(&judgement, p->arena, p->q->gate, layers, end - first);
     struct report_speed row = speed_row(&judgement, (double)c->items[first].item.batch);
@@ -197,7 +215,8 @@ static void collect_speeds(struct page *p)
     for (size_t i = 0; i < c->count;)
         i = *c->items[i].item.model ? add_model_speed(p, i) : i + 1;
     for (size_t i = 0; i < c->count; i++) {
-        if (!is_repeat(c, i) && c->items[i].item.time && (c->items[i].timed || c->items[i].change == CHECK_PASSES))
+        if (!is_repeat(c, i) && c->items[i].item.time &&
+            (c->items[i].timed || c->items[i].change == CHECK_PASSES))
             add_problem_speed(p, &c->items[i]);
     }
     qsort(p->report->speeds, p->report->speed_count, sizeof *p->report->speeds, by_change);
@@ -206,7 +225,8 @@ static void collect_speeds(struct page *p)
 /* Problems with one culprit for one kind of failure are one blame. */
 static bool same_story(const struct blame_row *x, const struct blame_row *y)
 {
-    bool alike = strcmp(x->level, y->level) == 0 && strcmp(x->culprit, y->culprit) == 0 && strcmp(x->label, y->label) == 0;
+    bool alike = strcmp(x->level, y->level) == 0 && strcmp(x->culprit, y->culprit) == 0 &&
+                 strcmp(x->label, y->label) == 0;
     return alike && (*x->culprit || strcmp(x->suspects, y->suspects) == 0);
 }
 
@@ -238,7 +258,9 @@ static int add_suspects(struct report_blame *out, struct page *p, const struct b
 
 static enum tone step_tone(const char *answer)
 {
-    return strcmp(answer, "good") == 0 ? TONE_GOOD : strcmp(answer, "bad") == 0 ? TONE_BAD : TONE_DOUBT;
+    return strcmp(answer, "good") == 0  ? TONE_GOOD
+           : strcmp(answer, "bad") == 0 ? TONE_BAD
+                                        : TONE_DOUBT;
 }
 
 static int add_steps(struct report_blame *out, struct page *p, const struct blame_row *b)
@@ -251,7 +273,9 @@ static int add_steps(struct report_blame *out, struct page *p, const struct blam
     out->steps = ARENA_ARRAY(p->arena, count, struct report_step);
     for (size_t i = 0; i < count && status == 0; i++) {
         struct report_step *s = &out->steps[out->step_count++];
-        *s = (struct report_step){.answer = steps[i].answer, .tone = step_tone(steps[i].answer), .detail = steps[i].detail};
+        *s = (struct report_step){.answer = steps[i].answer,
+                                  .tone = step_tone(steps[i].answer),
+                                  .detail = steps[i].detail};
         status = describe_commit(&s->commit, p, steps[i].commit);
     }
     return status;
@@ -260,10 +284,17 @@ static int add_steps(struct report_blame *out, struct page *p, const struct blam
 static int add_blame(struct page *p, const struct blame_row *b)
 {
     struct report_blame *out = &p->report->blames[p->report->blame_count++];
-    *out = (struct report_blame){.what = blame_title(p, b), .level = b->level, .tone = blame_tone(b->level),
-                                 .error_probability = *b->culprit ? b->error_probability : -1, .because = b->because,
-                                 .builds = b->builds, .runs = b->runs, .theirs = their_words(p, b->problem, b->variant)};
-    out->again = arena_printf(p->arena, "assay bisect %s --good %.12s --bad %.12s%s --problem '%s' --round 1", p->q->options, b->good_commit, b->bad_commit,
+    *out = (struct report_blame){.what = blame_title(p, b),
+                                 .level = b->level,
+                                 .tone = blame_tone(b->level),
+                                 .error_probability = *b->culprit ? b->error_probability : -1,
+                                 .because = b->because,
+                                 .builds = b->builds,
+                                 .runs = b->runs,
+                                 .theirs = their_words(p, b->problem, b->variant)};
+    out->again = arena_printf(p->arena,
+                              "assay bisect %s --good %.12s --bad %.12s%s --problem '%s' --round 1",
+                              p->q->options, b->good_commit, b->bad_commit,
                               strcmp(b->label, "slower") == 0 ? " --slower" : "", b->problem);
     int status = *b->culprit ? describe_commit(&out->culprit, p, b->culprit) : 0;
     if (status == 0)
@@ -276,7 +307,8 @@ static int collect_blames(struct page *p)
     const struct comparison_row *r = &p->q->comparison->row;
     struct blame_row *rows;
     size_t count;
-    int status = store_list_blames(&rows, &count, p->arena, p->q->store, r->candidate, r->base_commit, r->head_commit);
+    int status = store_list_blames(&rows, &count, p->arena, p->q->store, r->candidate,
+                                   r->base_commit, r->head_commit);
     if (status < 0)
         return status;
     p->report->blames = ARENA_ARRAY(p->arena, count, struct report_blame);
@@ -300,32 +332,40 @@ static int collect_blames(struct page *p)
 /* What is known of the builds of a range's commits. */
 enum built { BUILT_UNKNOWN, BUILT_WELL, BUILT_NOT };
 
-static int know_builds(enum built *built, struct build_row *rows, struct page *p, const struct repo_range *range)
+static int know_builds(enum built *built, struct build_row *rows, struct page *p,
+                       const struct repo_range *range)
 {
     int status = 0;
     for (size_t i = 0; i < range->count && status == 0; i++) {
         bool found;
-        status = store_find_commit_build(&rows[i], &found, p->arena, p->q->store, p->q->candidate->name, range->commits[i].sha);
-        built[i] = status < 0 || !found ? BUILT_UNKNOWN : rows[i].outcome == OUTCOME_OK ? BUILT_WELL : BUILT_NOT;
+        status = store_find_commit_build(&rows[i], &found, p->arena, p->q->store,
+                                         p->q->candidate->name, range->commits[i].sha);
+        built[i] = status < 0 || !found            ? BUILT_UNKNOWN
+                   : rows[i].outcome == OUTCOME_OK ? BUILT_WELL
+                                                   : BUILT_NOT;
     }
     return status;
 }
 
 /* The first commit after `broken` that builds again, as words; "" when none is known. */
-static const char *repaired_by(struct page *p, const struct repo_range *range, const enum built *built, size_t broken)
+static const char *repaired_by(struct page *p, const struct repo_range *range,
+                               const enum built *built, size_t broken)
 {
     for (size_t i = broken + 1; i < range->count; i++) {
         for (size_t k = 0; k < range->commits[i].parent_count; k++) {
             size_t parent = range->commits[i].parents[k];
             if (built[i] == BUILT_WELL && built[parent] == BUILT_NOT && parent >= broken)
-                return arena_printf(p->arena, "; %.10s builds again (%s)", range->commits[i].sha, range->commits[i].subject);
+                return arena_printf(p->arena, "; %.10s builds again (%s)", range->commits[i].sha,
+                                    range->commits[i].subject);
         }
     }
     return "";
 }
 
-/* A commit that does not build while its parents do is to blame for that, and nothing is left to chance. */
-static int add_broken(struct page *p, const struct repo_range *range, const enum built *built, const struct build_row *rows, size_t i)
+/* A commit that does not build while its parents do is to blame for that, and nothing is left to
+ * chance. */
+static int add_broken(struct page *p, const struct repo_range *range, const enum built *built,
+                      const struct build_row *rows, size_t i)
 {
     const struct repo_commit *commit = &range->commits[i];
     bool parents_build = commit->parent_count > 0;
@@ -335,11 +375,17 @@ static int add_broken(struct page *p, const struct repo_range *range, const enum
         parents_build = parents_build && built[commit->parents[k]] == BUILT_WELL;
     }
     struct report_blame *out = &p->report->blames[p->report->blame_count++];
-    *out = (struct report_blame){.what = "does not build", .level = parents_build ? "CONFIRMED" : "LIKELY", .tone = TONE_DOUBT,
-                                 .error_probability = -1, .builds = 1,
-                                 .again = arena_printf(p->arena, "assay build %s %.12s", p->q->options, commit->sha)};
-    out->because = arena_printf(p->arena, "%s: %s%s", parents_build ? "its parent builds and it does not" : "it does not build", rows[i].detail,
-                                repaired_by(p, range, built, i));
+    *out = (struct report_blame){
+        .what = "does not build",
+        .level = parents_build ? "CONFIRMED" : "LIKELY",
+        .tone = TONE_DOUBT,
+        .error_probability = -1,
+        .builds = 1,
+        .again = arena_printf(p->arena, "assay build %s %.12s", p->q->options, commit->sha)};
+    out->because =
+        arena_printf(p->arena, "%s: %s%s",
+                     parents_build ? "its parent builds and it does not" : "it does not build",
+                     rows[i].detail, repaired_by(p, range, built, i));
     return describe_commit(&out->culprit, p, commit->sha);
 }
 
@@ -349,7 +395,8 @@ static int collect_broken(struct page *p)
     const struct comparison_row *r = &p->q->comparison->row;
     struct repo_range range;
     bool ancestor = false;
-    if (!p->q->repo || strlen(r->base_commit) != REPO_SHA_SIZE - 1 || strlen(r->head_commit) != REPO_SHA_SIZE - 1)
+    if (!p->q->repo || strlen(r->base_commit) != REPO_SHA_SIZE - 1 ||
+        strlen(r->head_commit) != REPO_SHA_SIZE - 1)
         return 0;
     int status = repo_is_ancestor(&ancestor, p->q->repo, r->base_commit, r->head_commit);
     if (status < 0 || !ancestor)
@@ -360,7 +407,8 @@ static int collect_broken(struct page *p)
     enum built *built = ARENA_ARRAY(p->arena, range.count, enum built);
     struct build_row *rows = ARENA_ARRAY(p->arena, range.count, struct build_row);
     status = know_builds(built, rows, p, &range);
-    struct report_blame *blames = ARENA_ARRAY(p->arena, p->report->blame_count + range.count, struct report_blame);
+    struct report_blame *blames =
+        ARENA_ARRAY(p->arena, p->report->blame_count + range.count, struct report_blame);
     if (p->report->blame_count > 0)
         memcpy(blames, p->report->blames, p->report->blame_count * sizeof *blames);
     p->report->blames = blames;
@@ -402,8 +450,9 @@ static int collect_facts(struct page *p)
     add_fact(p, "device", epoch_line(p->arena, epoch, "device"));
     add_fact(p, "arch", p->arch);
     add_fact(p, "cpu", epoch_line(p->arena, epoch, "cpu"));
-    add_fact(p, "gate", arena_printf(p->arena, "%s: wrong results and slow-downs of %.0f %% block", p->q->gate->name,
-                                     100 * p->q->gate->speed.regression));
+    add_fact(p, "gate",
+             arena_printf(p->arena, "%s: wrong results and slow-downs of %.0f %% block",
+                          p->q->gate->name, 100 * p->q->gate->speed.regression));
     add_fact(p, "assay", epoch_line(p->arena, epoch, "assay"));
     add_fact(p, "comparison", arena_printf(p->arena, "%.12s", r->id));
     return 0;
@@ -415,7 +464,8 @@ static const char *number(struct arena *a, int64_t n)
     return arena_strdup(a, report_count(t, sizeof t, n));
 }
 
-/* Every change that occurs is counted, and so is every speed verdict, so that nothing is hidden by a short table. */
+/* Every change that occurs is counted, and so is every speed verdict, so that nothing is hidden by
+ * a short table. */
 static void collect_counts(struct page *p, int64_t *blocking)
 {
     const struct comparison *c = p->q->comparison;
@@ -434,17 +484,21 @@ static void collect_counts(struct page *p, int64_t *blocking)
             *blocking += item->speed.blocks;
         }
     }
-    p->report->counts = ARENA_ARRAY(p->arena, COUNT_OF(change) + COUNT_OF(speed) + 1, struct report_fact);
+    p->report->counts =
+        ARENA_ARRAY(p->arena, COUNT_OF(change) + COUNT_OF(speed) + 1, struct report_fact);
     struct report_fact *counts = p->report->counts;
-    counts[p->report->count_count++] = (struct report_fact){"configurations", number(p->arena, (int64_t)p->report->configuration_count)};
+    counts[p->report->count_count++] = (struct report_fact){
+        "configurations", number(p->arena, (int64_t)p->report->configuration_count)};
     for (size_t i = 0; i < COUNT_OF(change); i++) {
         if (change[i] > 0)
-            counts[p->report->count_count++] = (struct report_fact){check_change_words((enum check_change)i), number(p->arena, change[i])};
+            counts[p->report->count_count++] = (struct report_fact){
+                check_change_words((enum check_change)i), number(p->arena, change[i])};
     }
     for (size_t i = 0; i < COUNT_OF(speed); i++) {
         if (speed[i] > 0)
             counts[p->report->count_count++] = (struct report_fact){
-                arena_printf(p->arena, "speed %s", speed_verdict_words((enum speed_verdict)i)), number(p->arena, speed[i])};
+                arena_printf(p->arena, "speed %s", speed_verdict_words((enum speed_verdict)i)),
+                number(p->arena, speed[i])};
     }
 }
 
@@ -479,10 +533,14 @@ static void conclude(struct page *p, int64_t blocking)
         slower += c->item.time && c->speed.blocks;
     }
     if (blocking + models > 0) {
-        const char *also = models > 0 ? arena_printf(p->arena, ", and %" PRId64 " model%s slower", models, models > 1 ? "s" : "") : "";
+        const char *also = models > 0 ? arena_printf(p->arena, ", and %" PRId64 " model%s slower",
+                                                     models, models > 1 ? "s" : "")
+                                      : "";
         r->tone = TONE_BAD;
-        r->verdict = arena_printf(p->arena, "REGRESSED: %" PRId64 " wrong, %" PRId64 " slower, of %zu configurations%s; action needed", failing,
-                                  slower, r->configuration_count, also);
+        r->verdict = arena_printf(p->arena,
+                                  "REGRESSED: %" PRId64 " wrong, %" PRId64
+                                  " slower, of %zu configurations%s; action needed",
+                                  failing, slower, r->configuration_count, also);
         r->recommendation = "This build is not recommended to merge.";
     } else if (!proves_something(p->q->comparison)) {
         r->tone = TONE_DOUBT;
@@ -490,7 +548,9 @@ static void conclude(struct page *p, int64_t blocking)
         r->recommendation = "This build is not recommended to merge: nothing shows that it works.";
     } else {
         r->tone = TONE_GOOD;
-        r->verdict = arena_printf(p->arena, "PASS: nothing got worse in %zu configurations; no action needed", r->configuration_count);
+        r->verdict = arena_printf(p->arena,
+                                  "PASS: nothing got worse in %zu configurations; no action needed",
+                                  r->configuration_count);
         r->recommendation = "This build is recommended to merge.";
     }
 }
@@ -509,7 +569,8 @@ int collect_report(struct report *out, struct arena *a, const struct collect_req
     if (status < 0)
         return status;
     collect_checks(&p);
-    out->title = arena_printf(a, "%s: %.10s against %.10s", r->candidate, out->head.sha, out->base.sha);
+    out->title =
+        arena_printf(a, "%s: %.10s against %.10s", r->candidate, out->head.sha, out->base.sha);
     collect_speeds(&p);
     collect_counts(&p, &blocking);
     conclude(&p, blocking);

@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A layer of a model whose code did not change is still timed a little, for the rate; these pairs are A/A controls. */
+/* A layer of a model whose code did not change is still timed a little, for the rate; these pairs
+ * are A/A controls. */
 enum { IDENTICAL_PAIRS = 2 };
 
 static size_t count_items(const struct compare_request *q)
@@ -20,12 +21,14 @@ static size_t count_items(const struct compare_request *q)
 }
 
 /* What the request asks for, sweeps first; a problem that stands in two sweeps stands once. */
-static size_t list_items(struct comparison_item *items, struct sweep_problem *problems, const struct compare_request *q)
+static size_t list_items(struct comparison_item *items, struct sweep_problem *problems,
+                         const struct compare_request *q)
 {
     size_t count = 0;
     for (size_t i = 0; i < q->sweep_count; i++) {
         const struct sweep *s = &q->sweeps[i];
-        bool check = strcmp(s->purpose, "timing") != 0, timed = strcmp(s->purpose, "correctness") != 0 && !q->no_timing;
+        bool check = strcmp(s->purpose, "timing") != 0,
+             timed = strcmp(s->purpose, "correctness") != 0 && !q->no_timing;
         size_t earlier = count; /* within a sweep nothing stands twice */
         for (size_t n = 0; n < s->count; n++) {
             bool seen = false;
@@ -34,32 +37,46 @@ static size_t list_items(struct comparison_item *items, struct sweep_problem *pr
             if (seen)
                 continue;
             problems[count] = s->problems[n];
-            items[count++] = (struct comparison_item){.problem = s->problems[n].text, .variant = q->variant, .model = "",
-                                                      .batch = s->problems[n].problem.n, .count = 1, .check = check, .time = timed};
+            items[count++] = (struct comparison_item){.problem = s->problems[n].text,
+                                                      .variant = q->variant,
+                                                      .model = "",
+                                                      .batch = s->problems[n].problem.n,
+                                                      .count = 1,
+                                                      .check = check,
+                                                      .time = timed};
         }
     }
     for (size_t i = 0; i < q->model_count; i++) {
         const struct model *m = &q->models[i];
         for (size_t n = 0; n < m->count; n++) {
-            problems[count] = (struct sweep_problem){.problem = m->layers[n].problem, .text = m->layers[n].text};
-            items[count++] = (struct comparison_item){.problem = m->layers[n].text, .variant = q->variant, .model = m->name,
-                                                      .batch = m->batch, .count = m->layers[n].count, .check = true,
+            problems[count] =
+                (struct sweep_problem){.problem = m->layers[n].problem, .text = m->layers[n].text};
+            items[count++] = (struct comparison_item){.problem = m->layers[n].text,
+                                                      .variant = q->variant,
+                                                      .model = m->name,
+                                                      .batch = m->batch,
+                                                      .count = m->layers[n].count,
+                                                      .check = true,
                                                       .time = !q->no_timing};
         }
     }
     return count;
 }
 
-static int comparison_id(char id[REPO_SHA_SIZE], const struct runner *r, const struct compare_request *q, const struct comparison_item *items,
+static int comparison_id(char id[REPO_SHA_SIZE], const struct runner *r,
+                         const struct compare_request *q, const struct comparison_item *items,
                          size_t count)
 {
     struct buf text;
     buf_init(&text, BUF_MAX_FILE);
-    buf_printf(&text, "assay-comparison 1\nbase %s %s\nhead %s %s\nmachine %s\n%s\nround %" PRId64 "\n", q->base->id, q->base->commit,
-               q->head->id, q->head->commit, r->machine->name, r->epoch_text, q->round);
+    buf_printf(&text,
+               "assay-comparison 1\nbase %s %s\nhead %s %s\nmachine %s\n%s\nround %" PRId64 "\n",
+               q->base->id, q->base->commit, q->head->id, q->head->commit, r->machine->name,
+               r->epoch_text, q->round);
     for (size_t i = 0; i < count; i++)
-        buf_printf(&text, "%s|%s|%s|%" PRId64 "|%" PRId64 "|%d|%d\n", items[i].problem, items[i].variant, items[i].model, items[i].batch,
-                   items[i].count, items[i].check, items[i].time);
+        buf_printf(&text, "%s|%s|%s|%" PRId64 "|%" PRId64 "|%d|%d\n", items[i].problem,
+                   items[i].variant, items[i].model, items[i].batch, items[i].count, items[i].check,
+                   items[i].time);
     int status = repo_blob_id(id, text.data, text.length);
     buf_release(&text);
     return status;
@@ -80,7 +97,8 @@ static int by_problem(const void *left, const void *right)
     return order ? order : (l->row > r->row) - (l->row < r->row);
 }
 
-static int load_rows(struct rows *out, struct arena *a, struct store *s, const char *artifact, int64_t epoch)
+static int load_rows(struct rows *out, struct arena *a, struct store *s, const char *artifact,
+                     int64_t epoch)
 {
     int status = store_list_results(&out->all, &out->count, a, s, artifact);
     size_t kept = 0;
@@ -94,9 +112,11 @@ static int load_rows(struct rows *out, struct arena *a, struct store *s, const c
     return status;
 }
 
-static void judge_rows(struct check_verdict *out, struct arena *a, const struct gate *g, const struct rows *rows, const struct comparison_item *item)
+static void judge_rows(struct check_verdict *out, struct arena *a, const struct gate *g,
+                       const struct rows *rows, const struct comparison_item *item)
 {
-    const struct result_row wanted = {.problem = item->problem, .variant = item->variant, .row = -1};
+    const struct result_row wanted = {
+        .problem = item->problem, .variant = item->variant, .row = -1};
     size_t low = 0, high = rows->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -106,7 +126,8 @@ static void judge_rows(struct check_verdict *out, struct arena *a, const struct 
             high = middle;
     }
     size_t end = low;
-    while (end < rows->count && strcmp(rows->all[end].problem, item->problem) == 0 && strcmp(rows->all[end].variant, item->variant) == 0)
+    while (end < rows->count && strcmp(rows->all[end].problem, item->problem) == 0 &&
+           strcmp(rows->all[end].variant, item->variant) == 0)
         end++;
     judge_check(out, a, g, rows->all ? rows->all + low : NULL, end - low);
 }
@@ -132,13 +153,15 @@ static void judge_identical(struct compared *c)
 }
 
 /* The pairs that count: the confirming ones where there are any. */
-static int judge_pairs(struct compared *c, struct arena *a, struct store *s, const struct gate *g, const struct comparison_row *row)
+static int judge_pairs(struct compared *c, struct arena *a, struct store *s, const struct gate *g,
+                       const struct comparison_row *row)
 {
     static const char *const stages[] = {"confirm", "screen"};
     int status = 0;
     for (size_t i = 0; i < COUNT_OF(stages) && status == 0 && c->pair_count == 0; i++)
-        status = store_list_pairs(&c->pairs, &c->pair_count, a, s, session_name(a, row->id, stages[i]), c->item.problem,
-                                  row->head_artifact);
+        status =
+            store_list_pairs(&c->pairs, &c->pair_count, a, s, session_name(a, row->id, stages[i]),
+                             c->item.problem, row->head_artifact);
     if (status < 0)
         return status;
     judge_speed(&c->speed, a, g, c->pairs, c->pair_count);
@@ -148,14 +171,16 @@ static int judge_pairs(struct compared *c, struct arena *a, struct store *s, con
     return 0;
 }
 
-int compare_load(struct comparison *out, struct arena *a, struct store *s, const struct gate *g, const char *id)
+int compare_load(struct comparison *out, struct arena *a, struct store *s, const struct gate *g,
+                 const char *id)
 {
     bool found;
     struct comparison_item *items;
     struct rows base, head;
     int status = store_find_comparison(&out->row, &found, a, s, id);
     if (status == 0 && !found)
-        status = err_set(ERR_NOTFOUND, "there is no comparison `%s`; `assay status` lists them", id);
+        status =
+            err_set(ERR_NOTFOUND, "there is no comparison `%s`; `assay status` lists them", id);
     if (status == 0)
         status = store_list_comparison_items(&items, &out->count, a, s, out->row.id);
     if (status == 0)
@@ -176,7 +201,8 @@ int compare_load(struct comparison *out, struct arena *a, struct store *s, const
     return status;
 }
 
-static int check_both(struct arena *a, struct runner *r, const struct compare_request *q, const struct sweep_problem *problems, size_t count)
+static int check_both(struct arena *a, struct runner *r, const struct compare_request *q,
+                      const struct sweep_problem *problems, size_t count)
 {
     struct artifact both[2] = {*q->base, *q->head};
     size_t builds = strcmp(q->base->id, q->head->id) == 0 ? 1 : 2;
@@ -188,15 +214,19 @@ static int check_both(struct arena *a, struct runner *r, const struct compare_re
     return run_jobs(rows, a, r, plan.jobs, plan.count);
 }
 
-static int time_item(struct compared *c, struct arena *a, struct runner *r, const struct compare_request *q, const char *id)
+static int time_item(struct compared *c, struct arena *a, struct runner *r,
+                     const struct compare_request *q, const char *id)
 {
     struct pair_row *pairs;
     size_t count;
     enum outcome outcome;
     const char *detail;
     bool identical = same_code(c);
-    struct timing_request t = {.session = session_name(a, id, "screen"), .anchor = q->base, .artifact = q->head,
-                               .problem = c->item.problem, .variant = c->item.variant,
+    struct timing_request t = {.session = session_name(a, id, "screen"),
+                               .anchor = q->base,
+                               .artifact = q->head,
+                               .problem = c->item.problem,
+                               .variant = c->item.variant,
                                .pairs = identical ? IDENTICAL_PAIRS : r->gate->speed.screen_pairs};
     int status = run_pairs(&pairs, &count, &outcome, &detail, a, r, &t);
     if (status < 0 || outcome != OUTCOME_OK || identical)
@@ -210,14 +240,16 @@ static int time_item(struct compared *c, struct arena *a, struct runner *r, cons
     return run_pairs(&pairs, &count, &outcome, &detail, a, r, &t);
 }
 
-/* Only what both builds do right is timed; unchanged code is timed only where a model's rate needs it. */
+/* Only what both builds do right is timed; unchanged code is timed only where a model's rate needs
+ * it. */
 static bool is_to_be_timed(const struct compared *c)
 {
     bool right = c->base.outcome == OUTCOME_OK && c->head.outcome == OUTCOME_OK;
     return c->item.time && right && (*c->item.model || !same_code(c));
 }
 
-static int time_all(struct comparison *now, struct arena *a, struct runner *r, const struct compare_request *q)
+static int time_all(struct comparison *now, struct arena *a, struct runner *r,
+                    const struct compare_request *q)
 {
     int64_t total = 0;
     for (size_t i = 0; i < now->count; i++)
@@ -236,7 +268,8 @@ static int time_all(struct comparison *now, struct arena *a, struct runner *r, c
     return status;
 }
 
-int compare_run(struct comparison *out, struct arena *a, struct runner *r, const struct compare_request *q)
+int compare_run(struct comparison *out, struct arena *a, struct runner *r,
+                const struct compare_request *q)
 {
     struct store *s = r->workspace->store;
     size_t room = count_items(q);
@@ -252,10 +285,17 @@ int compare_run(struct comparison *out, struct arena *a, struct runner *r, const
     if (status == 0)
         status = store_find_comparison(&row, &known, a, s, id);
     if (status == 0 && !known) {
-        row = (struct comparison_row){.id = id, .candidate_file = r->candidate->file, .candidate = r->candidate->name,
-                                      .machine_file = r->machine->file, .gate_file = r->gate->file, .base_commit = q->base->commit,
-                                      .head_commit = q->head->commit, .base_artifact = q->base->id, .head_artifact = q->head->id,
-                                      .command = q->command, .epoch = r->epoch};
+        row = (struct comparison_row){.id = id,
+                                      .candidate_file = r->candidate->file,
+                                      .candidate = r->candidate->name,
+                                      .machine_file = r->machine->file,
+                                      .gate_file = r->gate->file,
+                                      .base_commit = q->base->commit,
+                                      .head_commit = q->head->commit,
+                                      .base_artifact = q->base->id,
+                                      .head_artifact = q->head->id,
+                                      .command = q->command,
+                                      .epoch = r->epoch};
         status = store_add_comparison(s, &row, items, count);
     }
     struct comparison now;

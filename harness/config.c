@@ -6,28 +6,52 @@
 
 #include <string.h>
 
-/* The key tables: what a file of each kind may say. They are the truth that the documentation is printed from. */
+/* The key tables: what a file of each kind may say. They are the truth that the documentation is
+ * printed from. */
 
 static const struct yaml_key build_keys[] = {
-    {.name = "steps", .type = YAML_ARGVS, .offset = offsetof(struct candidate_build, steps), .required = true,
+    {.name = "steps",
+     .type = YAML_ARGVS,
+     .offset = offsetof(struct candidate_build, steps),
+     .required = true,
      .help = "commands, each a list of words; {source}, {build} and {jobs} are replaced"},
-    {.name = "artifacts", .type = YAML_TEXTS, .offset = offsetof(struct candidate_build, artifacts), .required = true,
+    {.name = "artifacts",
+     .type = YAML_TEXTS,
+     .offset = offsetof(struct candidate_build, artifacts),
+     .required = true,
      .help = "files to keep, relative to the build folder"},
-    {.name = "toolchain", .type = YAML_ARGVS, .offset = offsetof(struct candidate_build, toolchain),
+    {.name = "toolchain",
+     .type = YAML_ARGVS,
+     .offset = offsetof(struct candidate_build, toolchain),
      .help = "commands whose output is part of the recipe, such as [cc, --version]"},
     {0},
 };
 
 static const struct yaml_key limit_keys[] = {
-    {.name = "build", .type = YAML_DURATION, .offset = offsetof(struct candidate_limits, build_ns), .fallback = "30m",
+    {.name = "build",
+     .type = YAML_DURATION,
+     .offset = offsetof(struct candidate_limits, build_ns),
+     .fallback = "30m",
      .help = "wall time of one build step"},
-    {.name = "compile", .type = YAML_DURATION, .offset = offsetof(struct candidate_limits, compile_ns), .fallback = "20s",
+    {.name = "compile",
+     .type = YAML_DURATION,
+     .offset = offsetof(struct candidate_limits, compile_ns),
+     .fallback = "20s",
      .help = "wall time of the compilation of one problem"},
-    {.name = "execute", .type = YAML_DURATION, .offset = offsetof(struct candidate_limits, execute_ns), .fallback = "60s",
+    {.name = "execute",
+     .type = YAML_DURATION,
+     .offset = offsetof(struct candidate_limits, execute_ns),
+     .fallback = "60s",
      .help = "wall time of one execution with its verification"},
-    {.name = "memory", .type = YAML_BYTES, .offset = offsetof(struct candidate_limits, memory_bytes), .fallback = "4G",
+    {.name = "memory",
+     .type = YAML_BYTES,
+     .offset = offsetof(struct candidate_limits, memory_bytes),
+     .fallback = "4G",
      .help = "resident memory of a child and its descendants"},
-    {.name = "output", .type = YAML_BYTES, .offset = offsetof(struct candidate_limits, output_bytes), .fallback = "16M",
+    {.name = "output",
+     .type = YAML_BYTES,
+     .offset = offsetof(struct candidate_limits, output_bytes),
+     .fallback = "16M",
      .help = "what a child may print"},
     {0},
 };
@@ -35,37 +59,80 @@ static const struct yaml_key limit_keys[] = {
 static const char *const accumulator_words[] = {"fma", "f32", "f16", "i32", NULL};
 
 static const struct yaml_key accumulator_keys[] = {
-    {.name = "f32", .type = YAML_WORD, .words = accumulator_words, .fallback = "fma",
-     .offset = offsetof(struct candidate_accumulator, f32), .help = "how f32 problems are summed"},
-    {.name = "f16", .type = YAML_WORD, .words = accumulator_words, .fallback = "f32",
-     .offset = offsetof(struct candidate_accumulator, f16), .help = "how f16 problems are summed"},
-    {.name = "bf16", .type = YAML_WORD, .words = accumulator_words, .fallback = "f32",
-     .offset = offsetof(struct candidate_accumulator, bf16), .help = "how bf16 problems are summed"},
-    {.name = "i8", .type = YAML_WORD, .words = accumulator_words, .fallback = "i32",
-     .offset = offsetof(struct candidate_accumulator, i8), .help = "how i8 problems are summed"},
+    {.name = "f32",
+     .type = YAML_WORD,
+     .words = accumulator_words,
+     .fallback = "fma",
+     .offset = offsetof(struct candidate_accumulator, f32),
+     .help = "how f32 problems are summed"},
+    {.name = "f16",
+     .type = YAML_WORD,
+     .words = accumulator_words,
+     .fallback = "f32",
+     .offset = offsetof(struct candidate_accumulator, f16),
+     .help = "how f16 problems are summed"},
+    {.name = "bf16",
+     .type = YAML_WORD,
+     .words = accumulator_words,
+     .fallback = "f32",
+     .offset = offsetof(struct candidate_accumulator, bf16),
+     .help = "how bf16 problems are summed"},
+    {.name = "i8",
+     .type = YAML_WORD,
+     .words = accumulator_words,
+     .fallback = "i32",
+     .offset = offsetof(struct candidate_accumulator, i8),
+     .help = "how i8 problems are summed"},
     {0},
 };
 
 static const char *const driver_words[] = {"miir", NULL};
 
 static const struct yaml_key candidate_keys[] = {
-    {.name = "candidate", .type = YAML_TEXT, .offset = offsetof(struct candidate, name), .required = true,
+    {.name = "candidate",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct candidate, name),
+     .required = true,
      .help = "its name"},
-    {.name = "repository", .type = YAML_TEXT, .offset = offsetof(struct candidate, repository),
+    {.name = "repository",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct candidate, repository),
      .help = "path or URL of the Git repository; without it only --prebuilt works"},
-    {.name = "build", .type = YAML_STRUCT, .offset = offsetof(struct candidate, build), .table = build_keys, .required = true,
+    {.name = "build",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct candidate, build),
+     .table = build_keys,
+     .required = true,
      .help = "how a checked-out tree becomes an artifact"},
-    {.name = "limits", .type = YAML_STRUCT, .offset = offsetof(struct candidate, limits), .table = limit_keys,
+    {.name = "limits",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct candidate, limits),
+     .table = limit_keys,
      .help = "what its processes may use"},
-    {.name = "driver", .type = YAML_WORD, .offset = offsetof(struct candidate, driver), .required = true, .words = driver_words,
+    {.name = "driver",
+     .type = YAML_WORD,
+     .offset = offsetof(struct candidate, driver),
+     .required = true,
+     .words = driver_words,
      .help = "how assay talks to it"},
-    {.name = "library", .type = YAML_TEXT, .offset = offsetof(struct candidate, library),
+    {.name = "library",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct candidate, library),
      .help = "driver miir: which of the artifacts to load"},
-    {.name = "asymmetric_pads", .type = YAML_BOOL, .offset = offsetof(struct candidate, asymmetric_pads), .fallback = "no",
+    {.name = "asymmetric_pads",
+     .type = YAML_BOOL,
+     .offset = offsetof(struct candidate, asymmetric_pads),
+     .fallback = "no",
      .help = "can be asked for pads that differ by side"},
-    {.name = "accumulator", .type = YAML_STRUCT, .offset = offsetof(struct candidate, accumulator), .table = accumulator_keys,
+    {.name = "accumulator",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct candidate, accumulator),
+     .table = accumulator_keys,
      .help = "how sums are formed, by input type: fma, f32, f16, i32"},
-    {.name = "variant", .type = YAML_TEXT, .offset = offsetof(struct candidate, variant), .fallback = "",
+    {.name = "variant",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct candidate, variant),
+     .fallback = "",
      .help = "tuning string handed to the candidate with each problem"},
     {0},
 };
@@ -73,92 +140,224 @@ static const struct yaml_key candidate_keys[] = {
 static const char *const purpose_words[] = {"both", "correctness", "timing", NULL};
 
 static const struct yaml_key sweep_keys[] = {
-    {.name = "sweep", .type = YAML_TEXT, .offset = offsetof(struct sweep, name), .required = true, .help = "its name"},
-    {.name = "purpose", .type = YAML_WORD, .offset = offsetof(struct sweep, purpose), .words = purpose_words, .fallback = "both",
+    {.name = "sweep",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct sweep, name),
+     .required = true,
+     .help = "its name"},
+    {.name = "purpose",
+     .type = YAML_WORD,
+     .offset = offsetof(struct sweep, purpose),
+     .words = purpose_words,
+     .fallback = "both",
      .help = "what to do with the problems: both, correctness, timing"},
-    {.name = "include", .type = YAML_TEXTS, .offset = offsetof(struct sweep, includes),
+    {.name = "include",
+     .type = YAML_TEXTS,
+     .offset = offsetof(struct sweep, includes),
      .help = "problem lists, relative to this file"},
-    {.name = "problems", .type = YAML_TEXTS, .offset = offsetof(struct sweep, problem_lines),
+    {.name = "problems",
+     .type = YAML_TEXTS,
+     .offset = offsetof(struct sweep, problem_lines),
      .help = "problems, one line each, in any spelling that `assay import` knows"},
     {0},
 };
 
 static const struct yaml_key layer_keys[] = {
-    {.name = "problem", .type = YAML_TEXT, .offset = offsetof(struct model_layer, text), .required = true,
+    {.name = "problem",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct model_layer, text),
+     .required = true,
      .help = "the convolution, at the model's batch"},
-    {.name = "count", .type = YAML_INT, .offset = offsetof(struct model_layer, count), .min = 1, .max = 1e6, .fallback = "1",
+    {.name = "count",
+     .type = YAML_INT,
+     .offset = offsetof(struct model_layer, count),
+     .min = 1,
+     .max = 1e6,
+     .fallback = "1",
      .help = "how often it stands in the network"},
-    {.name = "name", .type = YAML_TEXT, .offset = offsetof(struct model_layer, name), .fallback = "", .help = "the layer's name"},
+    {.name = "name",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct model_layer, name),
+     .fallback = "",
+     .help = "the layer's name"},
     {0},
 };
 
 static const struct yaml_key model_keys[] = {
-    {.name = "model", .type = YAML_TEXT, .offset = offsetof(struct model, name), .required = true, .help = "its name"},
-    {.name = "batch", .type = YAML_INT, .offset = offsetof(struct model, batch), .required = true, .min = 1, .max = 1e6,
+    {.name = "model",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct model, name),
+     .required = true,
+     .help = "its name"},
+    {.name = "batch",
+     .type = YAML_INT,
+     .offset = offsetof(struct model, batch),
+     .required = true,
+     .min = 1,
+     .max = 1e6,
      .help = "images a pass: the n of every layer"},
-    {.name = "layers", .type = YAML_STRUCTS, .offset = offsetof(struct model, layer_list), .table = layer_keys,
-     .size = sizeof(struct model_layer), .required = true, .help = "the weighted problems that stand for the network"},
+    {.name = "layers",
+     .type = YAML_STRUCTS,
+     .offset = offsetof(struct model, layer_list),
+     .table = layer_keys,
+     .size = sizeof(struct model_layer),
+     .required = true,
+     .help = "the weighted problems that stand for the network"},
     {0},
 };
 
 static const struct yaml_key machine_keys[] = {
-    {.name = "machine", .type = YAML_TEXT, .offset = offsetof(struct machine, name), .required = true, .help = "its name"},
-    {.name = "hip", .type = YAML_TEXT, .offset = offsetof(struct machine, hip), .fallback = "hip-cpu",
+    {.name = "machine",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct machine, name),
+     .required = true,
+     .help = "its name"},
+    {.name = "hip",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct machine, hip),
+     .fallback = "hip-cpu",
      .help = "HIP provider: hip-cpu, or the library to load"},
-    {.name = "arch", .type = YAML_TEXT, .offset = offsetof(struct machine, arch), .fallback = "auto",
+    {.name = "arch",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct machine, arch),
+     .fallback = "auto",
      .help = "what compilers are asked for; auto takes what the device says"},
-    {.name = "device", .type = YAML_INT, .offset = offsetof(struct machine, device), .min = 0, .max = 255, .fallback = "0",
+    {.name = "device",
+     .type = YAML_INT,
+     .offset = offsetof(struct machine, device),
+     .min = 0,
+     .max = 255,
+     .fallback = "0",
      .help = "index of the device"},
-    {.name = "cpu", .type = YAML_INT, .offset = offsetof(struct machine, cpu), .min = -1, .max = 4095, .fallback = "-1",
+    {.name = "cpu",
+     .type = YAML_INT,
+     .offset = offsetof(struct machine, cpu),
+     .min = -1,
+     .max = 4095,
+     .fallback = "-1",
      .help = "CPU that timing processes are pinned to; -1 leaves them free"},
     {0},
 };
 
 static const struct yaml_key gate_correctness_keys[] = {
-    {.name = "ratio", .type = YAML_REAL, .offset = offsetof(struct gate_correctness, ratio), .min = 0.01, .max = 1e6, .fallback = "1",
+    {.name = "ratio",
+     .type = YAML_REAL,
+     .offset = offsetof(struct gate_correctness, ratio),
+     .min = 0.01,
+     .max = 1e6,
+     .fallback = "1",
      .help = "largest error, in derived tolerances, that passes on real data"},
-    {.name = "zero_share", .type = YAML_REAL, .offset = offsetof(struct gate_correctness, zero_share), .min = 0, .max = 1,
-     .fallback = "1", .help = "a result with a larger share of zeros proves too little to pass"},
-    {.name = "seed", .type = YAML_INT, .offset = offsetof(struct gate_correctness, seed), .min = 0, .max = 1e15, .fallback = "1",
+    {.name = "zero_share",
+     .type = YAML_REAL,
+     .offset = offsetof(struct gate_correctness, zero_share),
+     .min = 0,
+     .max = 1,
+     .fallback = "1",
+     .help = "a result with a larger share of zeros proves too little to pass"},
+    {.name = "seed",
+     .type = YAML_INT,
+     .offset = offsetof(struct gate_correctness, seed),
+     .min = 0,
+     .max = 1e15,
+     .fallback = "1",
      .help = "seed of the data"},
     {0},
 };
 
 static const struct yaml_key gate_speed_keys[] = {
-    {.name = "minimum_effect", .type = YAML_REAL, .offset = offsetof(struct gate_speed, minimum_effect), .min = 0.0001, .max = 10,
-     .fallback = "0.02", .help = "effects below this fraction are nobody's business"},
-    {.name = "regression", .type = YAML_REAL, .offset = offsetof(struct gate_speed, regression), .min = 0.0001, .max = 10,
-     .fallback = "0.05", .help = "slower by this fraction blocks"},
-    {.name = "screen_pairs", .type = YAML_INT, .offset = offsetof(struct gate_speed, screen_pairs), .min = 2, .max = 1000,
-     .fallback = "6", .help = "interleaved pairs that every problem gets"},
-    {.name = "confirm_pairs", .type = YAML_INT, .offset = offsetof(struct gate_speed, confirm_pairs), .min = 4, .max = 10000,
-     .fallback = "24", .help = "fresh pairs for a problem that the screen leaves in doubt"},
-    {.name = "bisect_pairs", .type = YAML_INT, .offset = offsetof(struct gate_speed, bisect_pairs), .min = 4, .max = 10000,
-     .fallback = "36", .help = "most pairs that a search spends on one commit"},
-    {.name = "confidence", .type = YAML_REAL, .offset = offsetof(struct gate_speed, confidence), .min = 0.5, .max = 0.9999,
-     .fallback = "0.95", .help = "of the intervals"},
-    {.name = "noise_floor", .type = YAML_REAL, .offset = offsetof(struct gate_speed, noise_floor), .min = 0, .max = 1,
-     .fallback = "0.015", .help = "standard deviation of a pair's log ratio, from runs of one build against itself"},
+    {.name = "minimum_effect",
+     .type = YAML_REAL,
+     .offset = offsetof(struct gate_speed, minimum_effect),
+     .min = 0.0001,
+     .max = 10,
+     .fallback = "0.02",
+     .help = "effects below this fraction are nobody's business"},
+    {.name = "regression",
+     .type = YAML_REAL,
+     .offset = offsetof(struct gate_speed, regression),
+     .min = 0.0001,
+     .max = 10,
+     .fallback = "0.05",
+     .help = "slower by this fraction blocks"},
+    {.name = "screen_pairs",
+     .type = YAML_INT,
+     .offset = offsetof(struct gate_speed, screen_pairs),
+     .min = 2,
+     .max = 1000,
+     .fallback = "6",
+     .help = "interleaved pairs that every problem gets"},
+    {.name = "confirm_pairs",
+     .type = YAML_INT,
+     .offset = offsetof(struct gate_speed, confirm_pairs),
+     .min = 4,
+     .max = 10000,
+     .fallback = "24",
+     .help = "fresh pairs for a problem that the screen leaves in doubt"},
+    {.name = "bisect_pairs",
+     .type = YAML_INT,
+     .offset = offsetof(struct gate_speed, bisect_pairs),
+     .min = 4,
+     .max = 10000,
+     .fallback = "36",
+     .help = "most pairs that a search spends on one commit"},
+    {.name = "confidence",
+     .type = YAML_REAL,
+     .offset = offsetof(struct gate_speed, confidence),
+     .min = 0.5,
+     .max = 0.9999,
+     .fallback = "0.95",
+     .help = "of the intervals"},
+    {.name = "noise_floor",
+     .type = YAML_REAL,
+     .offset = offsetof(struct gate_speed, noise_floor),
+     .min = 0,
+     .max = 1,
+     .fallback = "0.015",
+     .help = "standard deviation of a pair's log ratio, from runs of one build against itself"},
     {0},
 };
 
 static const struct yaml_key gate_bisect_keys[] = {
-    {.name = "confirm_runs", .type = YAML_INT, .offset = offsetof(struct gate_bisect, confirm_runs), .min = 1, .max = 100,
-     .fallback = "5", .help = "fresh compiles of culprit and parent each"},
-    {.name = "revert", .type = YAML_BOOL, .offset = offsetof(struct gate_bisect, revert), .fallback = "yes",
+    {.name = "confirm_runs",
+     .type = YAML_INT,
+     .offset = offsetof(struct gate_bisect, confirm_runs),
+     .min = 1,
+     .max = 100,
+     .fallback = "5",
+     .help = "fresh compiles of culprit and parent each"},
+    {.name = "revert",
+     .type = YAML_BOOL,
+     .offset = offsetof(struct gate_bisect, revert),
+     .fallback = "yes",
      .help = "undo the culprit on top of the bad end and run that"},
-    {.name = "clean", .type = YAML_BOOL, .offset = offsetof(struct gate_bisect, clean), .fallback = "yes",
+    {.name = "clean",
+     .type = YAML_BOOL,
+     .offset = offsetof(struct gate_bisect, clean),
+     .fallback = "yes",
      .help = "confirm on builds made from nothing"},
     {0},
 };
 
 static const struct yaml_key gate_keys[] = {
-    {.name = "gate", .type = YAML_TEXT, .offset = offsetof(struct gate, name), .required = true, .help = "its name"},
-    {.name = "correctness", .type = YAML_STRUCT, .offset = offsetof(struct gate, correctness), .table = gate_correctness_keys,
+    {.name = "gate",
+     .type = YAML_TEXT,
+     .offset = offsetof(struct gate, name),
+     .required = true,
+     .help = "its name"},
+    {.name = "correctness",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct gate, correctness),
+     .table = gate_correctness_keys,
      .help = "when a result is right"},
-    {.name = "speed", .type = YAML_STRUCT, .offset = offsetof(struct gate, speed), .table = gate_speed_keys,
+    {.name = "speed",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct gate, speed),
+     .table = gate_speed_keys,
      .help = "when a change of speed is one"},
-    {.name = "bisect", .type = YAML_STRUCT, .offset = offsetof(struct gate, bisect), .table = gate_bisect_keys,
+    {.name = "bisect",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct gate, bisect),
+     .table = gate_bisect_keys,
      .help = "how a culprit is confirmed"},
     {0},
 };
@@ -167,7 +366,8 @@ const char *const config_kinds[] = {"candidate", "sweep", "model", "machine", "g
 
 const struct yaml_key *config_keys(const char *kind)
 {
-    static const struct yaml_key *const tables[] = {candidate_keys, sweep_keys, model_keys, machine_keys, gate_keys};
+    static const struct yaml_key *const tables[] = {candidate_keys, sweep_keys, model_keys,
+                                                    machine_keys, gate_keys};
     for (size_t i = 0; config_kinds[i]; i++) {
         if (strcmp(config_kinds[i], kind) == 0)
             return tables[i];
@@ -175,30 +375,36 @@ const struct yaml_key *config_keys(const char *kind)
     return NULL;
 }
 
-/* The kind of a file is its first key: a sweep given as a candidate is told apart before its keys are called wrong. */
+/* The kind of a file is its first key: a sweep given as a candidate is told apart before its keys
+ * are called wrong. */
 static void check_kind(struct yaml_faults *f, const struct yaml_node *root, const char *kind)
 {
     if (root->kind != YAML_MAP || root->count == 0) {
-        yaml_fault(f, root->line, root->column, "", "expected a map that begins with `%s: NAME`", kind);
+        yaml_fault(f, root->line, root->column, "", "expected a map that begins with `%s: NAME`",
+                   kind);
         return;
     }
     const struct yaml_node *first = root->keys[0];
     if (strcmp(first->text, kind) != 0 && config_keys(first->text))
-        yaml_fault(f, first->line, first->column, first->text, "this is a %s file, a %s file was wanted", first->text, kind);
+        yaml_fault(f, first->line, first->column, first->text,
+                   "this is a %s file, a %s file was wanted", first->text, kind);
 }
 
 /* What stands for a machine or a gate that nobody named: every key at its default. */
 static const char *const default_files[] = {"machine: cpu\n", "gate: default\n"};
 
-/* Read, check and bind a file (NULL: the default of its kind); the faults of the caller's own checks may follow. */
-static int bind_file(void *target, struct arena *a, struct yaml_faults *f, const char *path, const char *kind)
+/* Read, check and bind a file (NULL: the default of its kind); the faults of the caller's own
+ * checks may follow. */
+static int bind_file(void *target, struct arena *a, struct yaml_faults *f, const char *path,
+                     const char *kind)
 {
     struct yaml_node *root;
     int status = 0;
     if (path)
         status = yaml_load(&root, a, f, path);
     else
-        yaml_parse(&root, a, f, default_files[kind[0] == 'g'], strlen(default_files[kind[0] == 'g']));
+        yaml_parse(&root, a, f, default_files[kind[0] == 'g'],
+                   strlen(default_files[kind[0] == 'g']));
     if (status < 0 || !root)
         return status;
     check_kind(f, root, kind);
@@ -265,7 +471,8 @@ struct problem_list {
     size_t count, room;
 };
 
-static void list_add(struct problem_list *list, struct arena *a, const struct problem *p, const char *origin)
+static void list_add(struct problem_list *list, struct arena *a, const struct problem *p,
+                     const char *origin)
 {
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 64;
@@ -281,13 +488,15 @@ static void list_add(struct problem_list *list, struct arena *a, const struct pr
 }
 
 /* One line in any spelling; a fault when it is none. */
-static void add_line(struct problem_list *list, struct arena *a, struct yaml_faults *f, const char *line, int row, int column, const char *path)
+static void add_line(struct problem_list *list, struct arena *a, struct yaml_faults *f,
+                     const char *line, int row, int column, const char *path)
 {
     enum spelling spelling;
     struct problem problems[3];
     size_t count = 0;
     if (!spelling_guess(&spelling, line)) {
-        yaml_fault(f, row, column, path, "`%.60s` is no problem in any spelling that assay knows", line);
+        yaml_fault(f, row, column, path, "`%.60s` is no problem in any spelling that assay knows",
+                   line);
         return;
     }
     if (spelling_parse(problems, &count, spelling, line) < 0) {
@@ -313,7 +522,8 @@ static char *trim(char *line)
     return line;
 }
 
-static int read_list(struct problem_list *list, struct arena *a, struct yaml_faults *f, const char *path)
+static int read_list(struct problem_list *list, struct arena *a, struct yaml_faults *f,
+                     const char *path)
 {
     struct buf text;
     buf_init(&text, BUF_MAX_FILE);
@@ -329,7 +539,8 @@ static int read_list(struct problem_list *list, struct arena *a, struct yaml_fau
     return status;
 }
 
-int config_problem_list(struct sweep_problem **out, size_t *count, struct arena *a, const char *path)
+int config_problem_list(struct sweep_problem **out, size_t *count, struct arena *a,
+                        const char *path)
 {
     struct problem_list list = {0};
     struct yaml_faults f = {0};
@@ -357,7 +568,8 @@ static void drop_repeats(struct problem_list *list, struct arena *a)
     qsort_r(sorted, list->count, sizeof *sorted, by_text, list->items);
     bool *repeat = ARENA_ARRAY(a, list->count, bool);
     for (size_t i = 1; i < list->count; i++)
-        repeat[sorted[i]] = strcmp(list->items[sorted[i]].text, list->items[sorted[i - 1]].text) == 0;
+        repeat[sorted[i]] =
+            strcmp(list->items[sorted[i]].text, list->items[sorted[i - 1]].text) == 0;
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         if (!repeat[i])
@@ -366,7 +578,8 @@ static void drop_repeats(struct problem_list *list, struct arena *a)
     list->count = kept;
 }
 
-static int include_lists(struct problem_list *list, struct arena *a, struct yaml_faults *f, const struct sweep *sweep)
+static int include_lists(struct problem_list *list, struct arena *a, struct yaml_faults *f,
+                         const struct sweep *sweep)
 {
     int status = 0;
     for (size_t i = 0; i < sweep->includes.count && status == 0; i++) {
@@ -413,14 +626,15 @@ static void read_layer(struct model *m, struct arena *a, struct yaml_faults *f, 
     add_line(&one, a, f, layer->text, node->line, node->column, path);
     if (one.count != 1) {
         if (one.count > 1)
-            yaml_fault(f, node->line, node->column, path, "one direction is wanted, this line has %zu", one.count);
+            yaml_fault(f, node->line, node->column, path,
+                       "one direction is wanted, this line has %zu", one.count);
         return;
     }
     layer->problem = one.items[0].problem;
     layer->text = one.items[0].text;
     if (layer->problem.n != m->batch)
-        yaml_fault(f, node->line, node->column, path, "n is %lld, the model's batch is %lld", (long long)layer->problem.n,
-                   (long long)m->batch);
+        yaml_fault(f, node->line, node->column, path, "n is %lld, the model's batch is %lld",
+                   (long long)layer->problem.n, (long long)m->batch);
 }
 
 int config_model(struct model *out, struct arena *a, const char *path)

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A cached build costs about what a run costs; an incremental build of a compiler some ten times that. */
+/* A cached build costs about what a run costs; an incremental build of a compiler some ten times
+ * that. */
 static const double CACHED_COST = 0.1;
 
 /* A speed answer is taken at this confidence, and looked for every so many pairs. */
@@ -19,7 +20,8 @@ enum { PAIRS_A_LOOK = 6 };
 /* Equal code has equal speed; what is left is a collision of its hash. */
 static const double SAME_CODE_ERROR = 1e-9;
 
-/* Confirmation: what the culprit and its parent do in fresh compiles, on clean builds when the gate wants them. */
+/* Confirmation: what the culprit and its parent do in fresh compiles, on clean builds when the gate
+ * wants them. */
 struct confirmation {
     bool parent_good, culprit_bad;
     bool tried_revert, revert_repairs;
@@ -36,14 +38,14 @@ struct site {
 /* One problem on its way to a blame. */
 struct quarry {
     const struct hunt_problem *what;
-    size_t index;           /* in the bisection */
+    size_t index; /* in the bisection */
     struct problem problem;
     char id[REPO_SHA_SIZE]; /* of the hunt, this label's */
     const char *label;      /* correctness: the outcome hunted */
     const char *good_code, *bad_code;
-    double effect;          /* speed: log ratio between the ends */
-    bool unchanged;         /* speed: both ends have the same code */
-    bool stored;            /* an earlier hunt has concluded */
+    double effect;                  /* speed: log ratio between the ends */
+    bool unchanged;                 /* speed: both ends have the same code */
+    bool stored;                    /* an earlier hunt has concluded */
     struct confirmation *confirmed; /* culprit and parent run again for this problem; NULL: not */
     double error_probability;
     struct step_row *steps; /* by commit of the range; answer NULL: not asked */
@@ -59,7 +61,7 @@ struct chase {
     struct site *sites;
     struct quarry *quarries;
     size_t count;
-    size_t *open;           /* room for bisect_ask */
+    size_t *open; /* room for bisect_ask */
     char good[REPO_SHA_SIZE];
     int64_t builds;
 };
@@ -75,9 +77,11 @@ static int hunt_id(char id[REPO_SHA_SIZE], const struct chase *c, const struct h
 {
     struct buf text;
     buf_init(&text, BUF_MAX_LINE);
-    buf_printf(&text, "assay-hunt 1\ncandidate %s\ngood %s\nbad %s\nkind %s\nvariant %s\nmachine %s\n%s\nround %" PRId64 "\n",
-               c->runner->candidate->name, c->good, c->hunt->bad, p->slower ? "slower" : "wrong", p->variant, c->runner->machine->name,
-               c->runner->epoch_text, c->hunt->round);
+    buf_printf(&text,
+               "assay-hunt 1\ncandidate %s\ngood %s\nbad %s\nkind %s\nvariant %s\nmachine "
+               "%s\n%s\nround %" PRId64 "\n",
+               c->runner->candidate->name, c->good, c->hunt->bad, p->slower ? "slower" : "wrong",
+               p->variant, c->runner->machine->name, c->runner->epoch_text, c->hunt->round);
     int status = repo_blob_id(id, text.data, text.length);
     buf_release(&text);
     return status;
@@ -93,13 +97,15 @@ static int build_site(struct site *site, struct chase *c, size_t commit)
     if (site->asked)
         return 0;
     site->asked = true;
-    int status = build_commit(&site->artifact, c->arena, c->hunt->builder, c->range.commits[commit].sha, 0);
+    int status =
+        build_commit(&site->artifact, c->arena, c->hunt->builder, c->range.commits[commit].sha, 0);
     c->builds += status == 0 && site->artifact.fresh;
     return status;
 }
 
 /* Both data kinds of a problem at a build, judged together. */
-static int check_at(struct check_verdict *out, struct chase *c, const struct artifact *artifact, const struct quarry *q, int64_t round)
+static int check_at(struct check_verdict *out, struct chase *c, const struct artifact *artifact,
+                    const struct quarry *q, int64_t round)
 {
     struct sweep_problem one = {.problem = q->problem, .text = q->what->problem};
     struct plan plan;
@@ -117,7 +123,8 @@ static int check_at(struct check_verdict *out, struct chase *c, const struct art
 
 static const char *describe_check(struct arena *a, const struct check_verdict *v)
 {
-    return *v->detail ? arena_printf(a, "%s: %s", outcome_word(v->outcome), v->detail) : outcome_word(v->outcome);
+    return *v->detail ? arena_printf(a, "%s: %s", outcome_word(v->outcome), v->detail)
+                      : outcome_word(v->outcome);
 }
 
 /* Good when it passes, bad when it fails as at the bad end, else it cannot be told. */
@@ -134,20 +141,24 @@ static int ask_correctness(struct answer *out, struct chase *c, struct quarry *q
     int status = check_at(&v, c, &c->sites[commit].artifact, q, c->hunt->round);
     if (status < 0)
         return status;
-    bool hunted = outcome_meaning(v.outcome) == OUTCOME_MEANS_BAD || v.outcome == OUTCOME_NOT_APPLICABLE;
+    bool hunted =
+        outcome_meaning(v.outcome) == OUTCOME_MEANS_BAD || v.outcome == OUTCOME_NOT_APPLICABLE;
     if (commit == last(c) && !q->label && hunted)
         q->label = outcome_word(v.outcome);
-    *out = (struct answer){.answer = answer_of(q, &v), .error_probability = -1, .detail = describe_check(c->arena, &v)};
+    *out = (struct answer){.answer = answer_of(q, &v),
+                           .error_probability = -1,
+                           .detail = describe_check(c->arena, &v)};
     return 0;
 }
 
 static const char *describe_effect(struct arena *a, const struct stats_effect *e)
 {
-    return arena_printf(a, "time x%.3f [%.3f, %.3f], %zu pairs", exp(e->mean), exp(e->low), exp(e->high), e->pairs);
+    return arena_printf(a, "time x%.3f [%.3f, %.3f], %zu pairs", exp(e->mean), exp(e->low),
+                        exp(e->high), e->pairs);
 }
 
-static int measure(struct stats_effect *out, enum outcome *outcome, const char **detail, struct chase *c, const struct timing_request *t,
-                   double confidence)
+static int measure(struct stats_effect *out, enum outcome *outcome, const char **detail,
+                   struct chase *c, const struct timing_request *t, double confidence)
 {
     struct pair_row *pairs;
     size_t count;
@@ -161,16 +172,24 @@ static int measure(struct stats_effect *out, enum outcome *outcome, const char *
     return 0;
 }
 
-static struct timing_request request_pairs(const struct chase *c, const struct quarry *q, const struct artifact *anchor,
+static struct timing_request request_pairs(const struct chase *c, const struct quarry *q,
+                                           const struct artifact *anchor,
                                            const struct artifact *artifact, int64_t pairs)
 {
-    return (struct timing_request){.session = q->id, .anchor = anchor, .artifact = artifact, .problem = q->what->problem,
+    return (struct timing_request){.session = q->id,
+                                   .anchor = anchor,
+                                   .artifact = artifact,
+                                   .problem = q->what->problem,
                                    .variant = q->what->variant,
-                                   .pairs = pairs < c->runner->gate->speed.bisect_pairs ? pairs : c->runner->gate->speed.bisect_pairs};
+                                   .pairs = pairs < c->runner->gate->speed.bisect_pairs
+                                                ? pairs
+                                                : c->runner->gate->speed.bisect_pairs};
 }
 
-/* The bad end: is it slower than the good end at all? Its effect sets the level that commits in between are held against. */
-static int ask_bad_end(struct answer *out, struct chase *c, struct quarry *q, const struct artifact *good, const struct artifact *bad)
+/* The bad end: is it slower than the good end at all? Its effect sets the level that commits in
+ * between are held against. */
+static int ask_bad_end(struct answer *out, struct chase *c, struct quarry *q,
+                       const struct artifact *good, const struct artifact *bad)
 {
     const struct gate *g = c->runner->gate;
     struct stats_effect e;
@@ -187,13 +206,16 @@ static int ask_bad_end(struct answer *out, struct chase *c, struct quarry *q, co
     double least = log1p(g->speed.minimum_effect);
     q->effect = e.mean;
     double error = stats_t_tail((e.mean - least) / e.error, e.freedom);
-    *out = (struct answer){.answer = e.low > least ? BISECT_BAD : BISECT_GOOD, .error_probability = error < 0.5 ? error : 1 - error,
+    *out = (struct answer){.answer = e.low > least ? BISECT_BAD : BISECT_GOOD,
+                           .error_probability = error < 0.5 ? error : 1 - error,
                            .detail = describe_effect(c->arena, &e)};
     return 0;
 }
 
-/* A commit in between: pairs against the good end until the interval lies on one side of half the effect. */
-static int ask_between(struct answer *out, struct chase *c, struct quarry *q, const struct artifact *good, const struct artifact *here)
+/* A commit in between: pairs against the good end until the interval lies on one side of half the
+ * effect. */
+static int ask_between(struct answer *out, struct chase *c, struct quarry *q,
+                       const struct artifact *good, const struct artifact *here)
 {
     double middle = q->effect / 2;
     for (int64_t pairs = PAIRS_A_LOOK;; pairs += PAIRS_A_LOOK) {
@@ -219,7 +241,8 @@ static int ask_between(struct answer *out, struct chase *c, struct quarry *q, co
 }
 
 /* The id of the code that a build makes of the problem; "" when it makes none. */
-static int code_at(const char **code, struct chase *c, const struct artifact *artifact, const struct quarry *q)
+static int code_at(const char **code, struct chase *c, const struct artifact *artifact,
+                   const struct quarry *q)
 {
     struct check_verdict v;
     int status = check_at(&v, c, artifact, q, c->hunt->round);
@@ -244,7 +267,8 @@ static int ask_speed(struct answer *out, struct chase *c, struct quarry *q, size
     if (status < 0)
         return status;
     if (c->sites[0].artifact.outcome != OUTCOME_OK || !*code) {
-        *out = (struct answer){.answer = BISECT_SKIP, .error_probability = -1, .detail = "there is no code to time"};
+        *out = (struct answer){
+            .answer = BISECT_SKIP, .error_probability = -1, .detail = "there is no code to time"};
     } else if (strcmp(code, q->good_code) == 0) {
         out->detail = "generated code as at the good end";
         q->unchanged = q->unchanged || commit == last(c);
@@ -260,15 +284,20 @@ static int ask_speed(struct answer *out, struct chase *c, struct quarry *q, size
     return 0;
 }
 
-static void record(struct chase *c, struct quarry *q, size_t commit, const char *answer, const char *detail)
+static void record(struct chase *c, struct quarry *q, size_t commit, const char *answer,
+                   const char *detail)
 {
-    q->steps[commit] = (struct step_row){.hunt = q->id, .problem = q->what->problem, .commit = c->range.commits[commit].sha,
-                                         .answer = answer, .detail = detail ? detail : ""};
+    q->steps[commit] = (struct step_row){.hunt = q->id,
+                                         .problem = q->what->problem,
+                                         .commit = c->range.commits[commit].sha,
+                                         .answer = answer,
+                                         .detail = detail ? detail : ""};
 }
 
 static void tell(struct chase *c, struct quarry *q, size_t commit, const struct answer *a)
 {
-    static const char *const words[] = {[BISECT_GOOD] = "good", [BISECT_BAD] = "bad", [BISECT_SKIP] = "skip"};
+    static const char *const words[] = {
+        [BISECT_GOOD] = "good", [BISECT_BAD] = "bad", [BISECT_SKIP] = "skip"};
     record(c, q, commit, words[a->answer], a->detail);
     if (a->error_probability >= 0)
         bisect_tell_odds(c->bisect, q->index, commit, a->answer, a->error_probability);
@@ -307,7 +336,8 @@ static int visit(struct chase *c, size_t commit, size_t open_count)
             status = ask(c, q, commit);
         else
             record(c, q, commit, "skip",
-                   arena_printf(c->arena, "%s: %s", outcome_word(site->artifact.outcome), site->artifact.detail));
+                   arena_printf(c->arena, "%s: %s", outcome_word(site->artifact.outcome),
+                                site->artifact.detail));
     }
     return status;
 }
@@ -317,8 +347,9 @@ static int search(struct chase *c)
     size_t commit, open_count;
     int status = 0;
     while (status == 0 && bisect_ask(&commit, c->open, &open_count, c->bisect)) {
-        progress_note("bisect: %.10s %s (%zu open, about %d steps left)", c->range.commits[commit].sha, c->range.commits[commit].subject,
-                      open_count, bisect_steps_left(c->bisect));
+        progress_note("bisect: %.10s %s (%zu open, about %d steps left)",
+                      c->range.commits[commit].sha, c->range.commits[commit].subject, open_count,
+                      bisect_steps_left(c->bisect));
         status = visit(c, commit, open_count);
     }
     return status;
@@ -332,8 +363,10 @@ static int build_to_confirm(struct artifact *out, struct chase *c, size_t commit
     return status;
 }
 
-/* True when every fresh compile answers as wanted. Each run is told to the bisection, for the posterior. */
-static int repeat_checks(bool *all, struct chase *c, struct quarry *q, const struct artifact *artifact, size_t commit, enum bisect_answer wanted)
+/* True when every fresh compile answers as wanted. Each run is told to the bisection, for the
+ * posterior. */
+static int repeat_checks(bool *all, struct chase *c, struct quarry *q,
+                         const struct artifact *artifact, size_t commit, enum bisect_answer wanted)
 {
     *all = artifact->outcome == OUTCOME_OK;
     for (int64_t round = 1; round <= c->runner->gate->bisect.confirm_runs && *all; round++) {
@@ -349,20 +382,28 @@ static int repeat_checks(bool *all, struct chase *c, struct quarry *q, const str
     return 0;
 }
 
-static int confirm_correctness(struct confirmation *out, struct chase *c, struct quarry *q, const struct artifact *parent_build,
+static int confirm_correctness(struct confirmation *out, struct chase *c, struct quarry *q,
+                               const struct artifact *parent_build,
                                const struct artifact *culprit_build, size_t parent, size_t culprit)
 {
     int status = repeat_checks(&out->parent_good, c, q, parent_build, parent, BISECT_GOOD);
-    return status < 0 ? status : repeat_checks(&out->culprit_bad, c, q, culprit_build, culprit, BISECT_BAD);
+    return status < 0 ? status
+                      : repeat_checks(&out->culprit_bad, c, q, culprit_build, culprit, BISECT_BAD);
 }
 
-/* Culprit against parent directly, in fresh pairs: at least half the effect between the ends must lie between these two. */
-static int confirm_speed(struct confirmation *out, struct chase *c, struct quarry *q, const struct artifact *parent_build,
-                         const struct artifact *culprit_build, size_t culprit)
+/* Culprit against parent directly, in fresh pairs: at least half the effect between the ends must
+ * lie between these two. */
+static int confirm_speed(struct confirmation *out, struct chase *c, struct quarry *q,
+                         const struct artifact *parent_build, const struct artifact *culprit_build,
+                         size_t culprit)
 {
     const struct gate *g = c->runner->gate;
-    struct timing_request t = {.session = arena_printf(c->arena, "%s/confirm", q->id), .anchor = parent_build, .artifact = culprit_build,
-                               .problem = q->what->problem, .variant = q->what->variant, .pairs = g->speed.confirm_pairs};
+    struct timing_request t = {.session = arena_printf(c->arena, "%s/confirm", q->id),
+                               .anchor = parent_build,
+                               .artifact = culprit_build,
+                               .problem = q->what->problem,
+                               .variant = q->what->variant,
+                               .pairs = g->speed.confirm_pairs};
     struct stats_effect e;
     enum outcome outcome;
     const char *detail;
@@ -373,7 +414,8 @@ static int confirm_speed(struct confirmation *out, struct chase *c, struct quarr
     out->parent_good = out->culprit_bad = e.low > log1p(g->speed.minimum_effect) / 2;
     if (out->culprit_bad) {
         q->effect = e.mean;
-        double error = stats_t_tail((e.mean - log1p(g->speed.minimum_effect) / 2) / e.error, e.freedom);
+        double error =
+            stats_t_tail((e.mean - log1p(g->speed.minimum_effect) / 2) / e.error, e.freedom);
         bisect_tell_odds(c->bisect, q->index, culprit, BISECT_BAD, error);
     }
     out->note = describe_effect(c->arena, &e);
@@ -386,11 +428,13 @@ static int try_revert(struct confirmation *out, struct chase *c, struct quarry *
     char tree[REPO_SHA_SIZE];
     bool applies;
     const char *sha = c->range.commits[culprit].sha;
-    int status = repo_reverted_tree(tree, &applies, builder_repo(c->hunt->builder), sha, c->hunt->bad);
+    int status =
+        repo_reverted_tree(tree, &applies, builder_repo(c->hunt->builder), sha, c->hunt->bad);
     if (status < 0 || !applies)
         return status;
     struct artifact reverted;
-    status = build_tree(&reverted, c->arena, c->hunt->builder, tree, arena_printf(c->arena, "%.10s-without-%.10s", c->hunt->bad, sha), 0);
+    status = build_tree(&reverted, c->arena, c->hunt->builder, tree,
+                        arena_printf(c->arena, "%.10s-without-%.10s", c->hunt->bad, sha), 0);
     if (status < 0 || reverted.outcome != OUTCOME_OK)
         return status;
     c->builds += reverted.fresh;
@@ -402,7 +446,8 @@ static int try_revert(struct confirmation *out, struct chase *c, struct quarry *
         out->revert_repairs = status == 0 && v.outcome == OUTCOME_OK;
         return status;
     }
-    struct timing_request t = request_pairs(c, q, &c->sites[0].artifact, &reverted, c->runner->gate->speed.confirm_pairs);
+    struct timing_request t =
+        request_pairs(c, q, &c->sites[0].artifact, &reverted, c->runner->gate->speed.confirm_pairs);
     struct stats_effect e;
     enum outcome outcome;
     const char *detail;
@@ -431,8 +476,9 @@ static int confirm(struct confirmation *out, struct chase *c, struct quarry *q, 
         out->note = "a clean build of it or of its parent fails";
         return 0;
     }
-    status = q->what->slower ? confirm_speed(out, c, q, &parent_build, &culprit_build, culprit)
-                             : confirm_correctness(out, c, q, &parent_build, &culprit_build, parent, culprit);
+    status = q->what->slower
+                 ? confirm_speed(out, c, q, &parent_build, &culprit_build, culprit)
+                 : confirm_correctness(out, c, q, &parent_build, &culprit_build, parent, culprit);
     if (status == 0 && out->parent_good && out->culprit_bad && c->runner->gate->bisect.revert)
         status = try_revert(out, c, q, culprit);
     return status;
@@ -445,21 +491,28 @@ static const char *level_of(const struct confirmation *k)
     return k->tried_revert && k->revert_repairs ? "PROVEN" : "CONFIRMED";
 }
 
-static const char *because_of(struct arena *a, const struct chase *c, const struct quarry *q, const struct confirmation *k, const char *parent)
+static const char *because_of(struct arena *a, const struct chase *c, const struct quarry *q,
+                              const struct confirmation *k, const char *parent)
 {
     if (!k->parent_good || !k->culprit_bad)
-        return arena_printf(a, "the search ends here, but fresh builds of it and its parent %.10s do not repeat it%s%s", parent,
-                            *k->note ? ": " : "", k->note);
+        return arena_printf(a,
+                            "the search ends here, but fresh builds of it and its parent %.10s do "
+                            "not repeat it%s%s",
+                            parent, *k->note ? ": " : "", k->note);
     const char *clean = c->runner->gate->bisect.clean ? "clean builds" : "fresh compiles";
-    const char *first = q->what->slower ? arena_printf(a, "in %s it is slower than its parent %.10s: %s", clean, parent, k->note)
-                                        : arena_printf(a, "in %s its parent %.10s passes and it fails, %" PRId64 " of %" PRId64
-                                                          " times each",
-                                                       clean, parent, c->runner->gate->bisect.confirm_runs,
-                                                       c->runner->gate->bisect.confirm_runs);
+    const char *first = q->what->slower
+                            ? arena_printf(a, "in %s it is slower than its parent %.10s: %s", clean,
+                                           parent, k->note)
+                            : arena_printf(a,
+                                           "in %s its parent %.10s passes and it fails, %" PRId64
+                                           " of %" PRId64 " times each",
+                                           clean, parent, c->runner->gate->bisect.confirm_runs,
+                                           c->runner->gate->bisect.confirm_runs);
     if (!k->tried_revert)
         return arena_printf(a, "%s; undoing it at %.10s could not be tried", first, c->hunt->bad);
     return arena_printf(a, "%s; undoing it at %.10s %s", first, c->hunt->bad,
-                        k->revert_repairs ? "repairs it" : "does not repair it: a later commit has a part in it");
+                        k->revert_repairs ? "repairs it"
+                                          : "does not repair it: a later commit has a part in it");
 }
 
 static const char *list_suspects(struct chase *c, const struct quarry *q)
@@ -475,12 +528,16 @@ static const char *list_suspects(struct chase *c, const struct quarry *q)
     return copy;
 }
 
-/* An earlier problem that fails in the same way from the same commit on, and whose confirmation held. */
-static const struct quarry *find_confirmed(const struct chase *c, const struct quarry *q, size_t culprit)
+/* An earlier problem that fails in the same way from the same commit on, and whose confirmation
+ * held. */
+static const struct quarry *find_confirmed(const struct chase *c, const struct quarry *q,
+                                           size_t culprit)
 {
     for (const struct quarry *e = c->quarries; e < q; e++) {
-        bool alike = e->confirmed && e->what->slower == q->what->slower && (q->what->slower || strcmp(e->label, q->label) == 0);
-        if (alike && e->confirmed->parent_good && e->confirmed->culprit_bad && bisect_culprit(c->bisect, e->index) == culprit)
+        bool alike = e->confirmed && e->what->slower == q->what->slower &&
+                     (q->what->slower || strcmp(e->label, q->label) == 0);
+        if (alike && e->confirmed->parent_good && e->confirmed->culprit_bad &&
+            bisect_culprit(c->bisect, e->index) == culprit)
             return e;
     }
     return NULL;
@@ -520,7 +577,8 @@ static int conclude_state(struct blame_row *b, struct chase *c, struct quarry *q
         return conclude_found(b, c, q);
     case BISECT_RANGE:
         b->level = "RANGE";
-        b->because = "only commits that cannot be tested lie between the last good and the first bad one";
+        b->because =
+            "only commits that cannot be tested lie between the last good and the first bad one";
         return 0;
     case BISECT_NEVER_GOOD:
         b->level = "NEVER-GOOD";
@@ -532,8 +590,10 @@ static int conclude_state(struct blame_row *b, struct chase *c, struct quarry *q
         return 0;
     case BISECT_NOT_REPRODUCED:
         b->level = q->unchanged ? "UNCHANGED-CODE" : "NOT-REPRODUCED";
-        b->because = q->unchanged ? "both ends generate the same code: the compiler did not change the speed"
-                                  : arena_printf(c->arena, "it does not show at the bad end %.10s", c->hunt->bad);
+        b->because =
+            q->unchanged
+                ? "both ends generate the same code: the compiler did not change the speed"
+                : arena_printf(c->arena, "it does not show at the bad end %.10s", c->hunt->bad);
         return 0;
     case BISECT_OPEN:
         break;
@@ -554,16 +614,25 @@ static size_t gather_steps(struct step_row *out, const struct quarry *q, size_t 
 
 static int conclude(struct blame_row *out, struct chase *c, struct quarry *q)
 {
-    *out = (struct blame_row){.hunt = q->id, .candidate = c->runner->candidate->name, .good_commit = c->good, .bad_commit = c->hunt->bad,
-                              .problem = q->what->problem, .variant = q->what->variant,
-                              .label = q->what->slower ? "slower" : q->label ? q->label : "", .culprit = "", .parent = ""};
+    *out = (struct blame_row){.hunt = q->id,
+                              .candidate = c->runner->candidate->name,
+                              .good_commit = c->good,
+                              .bad_commit = c->hunt->bad,
+                              .problem = q->what->problem,
+                              .variant = q->what->variant,
+                              .label = q->what->slower ? "slower"
+                                       : q->label      ? q->label
+                                                       : "",
+                              .culprit = "",
+                              .parent = ""};
     int status = conclude_state(out, c, q);
     if (status < 0)
         return status;
     struct step_row *steps = ARENA_ARRAY(c->arena, c->range.count, struct step_row);
     size_t count = gather_steps(steps, q, c->range.count);
     out->suspects = list_suspects(c, q);
-    out->error_probability = *out->culprit ? q->error_probability : bisect_error_probability(c->bisect, q->index);
+    out->error_probability =
+        *out->culprit ? q->error_probability : bisect_error_probability(c->bisect, q->index);
     out->effect = q->what->slower ? expm1(q->effect) : 0;
     out->builds = (int64_t)count;
     out->runs = q->runs;
@@ -583,8 +652,9 @@ static int choose_good_end(struct chase *c)
         return 0;
     status = repo_merge_base(c->good, repo, c->hunt->good, c->hunt->bad);
     if (status == 0)
-        progress_note("bisect: %.10s is no ancestor of %.10s; their merge base %.10s is tested in its place", c->hunt->good, c->hunt->bad,
-                      c->good);
+        progress_note(
+            "bisect: %.10s is no ancestor of %.10s; their merge base %.10s is tested in its place",
+            c->hunt->good, c->hunt->bad, c->good);
     return status;
 }
 
@@ -592,11 +662,13 @@ static int make_bisection(struct chase *c)
 {
     struct bisect_node *nodes = ARENA_ARRAY(c->arena, c->range.count, struct bisect_node);
     for (size_t i = 0; i < c->range.count; i++)
-        nodes[i] = (struct bisect_node){.parents = c->range.commits[i].parents, .parent_count = c->range.commits[i].parent_count};
+        nodes[i] = (struct bisect_node){.parents = c->range.commits[i].parents,
+                                        .parent_count = c->range.commits[i].parent_count};
     int status = bisect_new(&c->bisect, nodes, c->range.count, c->hunt->first_parent);
     for (size_t i = 0; i < c->range.count && status == 0; i++) {
         struct artifact known;
-        status = build_commit(&known, c->arena, c->hunt->builder, c->range.commits[i].sha, BUILD_ONLY_FIND);
+        status = build_commit(&known, c->arena, c->hunt->builder, c->range.commits[i].sha,
+                              BUILD_ONLY_FIND);
         if (status == 0 && known.outcome == OUTCOME_OK)
             bisect_set_cost(c->bisect, i, CACHED_COST);
     }
@@ -614,7 +686,8 @@ static int gather_quarries(struct blame_row *blames, struct chase *c)
         if (status == 0)
             status = hunt_id(q->id, c, q->what);
         if (status == 0)
-            status = store_find_blame(&blames[i], &q->stored, c->arena, c->runner->workspace->store, q->id, q->what->problem);
+            status = store_find_blame(&blames[i], &q->stored, c->arena, c->runner->workspace->store,
+                                      q->id, q->what->problem);
         if (status < 0 || q->stored)
             continue;
         q->index = bisect_add_problem(c->bisect);
@@ -627,7 +700,8 @@ static int chase_all(struct blame_row *blames, struct chase *c)
 {
     int status = choose_good_end(c);
     if (status == 0)
-        status = repo_range(&c->range, c->arena, builder_repo(c->hunt->builder), c->good, c->hunt->bad);
+        status =
+            repo_range(&c->range, c->arena, builder_repo(c->hunt->builder), c->good, c->hunt->bad);
     if (status < 0)
         return status;
     c->sites = ARENA_ARRAY(c->arena, c->range.count, struct site);
@@ -648,7 +722,8 @@ static int chase_all(struct blame_row *blames, struct chase *c)
 int hunt_run(struct blame_row *blames, struct arena *a, const struct hunt *h)
 {
     if (!builder_repo(h->builder))
-        return err_set(ERR_INVALID, "candidate %s has no repository: there is nothing to bisect", h->runner->candidate->name);
+        return err_set(ERR_INVALID, "candidate %s has no repository: there is nothing to bisect",
+                       h->runner->candidate->name);
     struct chase *c = ARENA_NEW(a, struct chase);
     *c = (struct chase){.hunt = h, .runner = h->runner, .arena = a, .count = h->count};
     int status = chase_all(blames, c);

@@ -16,19 +16,25 @@ static double stat_of(const struct result_row *row, const char *key)
     return 0;
 }
 
-/* What the gate makes of a row that came as far as verify. Integer data stand as measured; real data are held against the gate's ratio. */
+/* What the gate makes of a row that came as far as verify. Integer data stand as measured; real
+ * data are held against the gate's ratio. */
 static enum outcome judge_row(const struct gate *g, const struct result_row *row)
 {
-    bool measured = row->stage == STAGE_VERIFY && (row->outcome == OUTCOME_OK || row->outcome == OUTCOME_MISMATCH);
+    bool measured = row->stage == STAGE_VERIFY &&
+                    (row->outcome == OUTCOME_OK || row->outcome == OUTCOME_MISMATCH);
     if (!measured)
         return row->outcome;
-    double damage = stat_of(row, "nans") + stat_of(row, "unwritten") + stat_of(row, "guard_low") + stat_of(row, "guard_high");
-    bool only_tolerance = strcmp(row->data, data_kind_name(DATA_REAL)) == 0 && damage == 0 && stat_of(row, "elements") > 0 &&
-                          stat_of(row, "infs") == 0 && strncmp(row->signature, "writes", 6) != 0;
+    double damage = stat_of(row, "nans") + stat_of(row, "unwritten") + stat_of(row, "guard_low") +
+                    stat_of(row, "guard_high");
+    bool only_tolerance = strcmp(row->data, data_kind_name(DATA_REAL)) == 0 && damage == 0 &&
+                          stat_of(row, "elements") > 0 && stat_of(row, "infs") == 0 &&
+                          strncmp(row->signature, "writes", 6) != 0;
     enum outcome outcome = row->outcome;
     if (only_tolerance)
-        outcome = stat_of(row, "worst_ratio") <= g->correctness.ratio ? OUTCOME_OK : OUTCOME_MISMATCH;
-    if (outcome == OUTCOME_OK && stat_of(row, "zeros") > g->correctness.zero_share * stat_of(row, "elements"))
+        outcome =
+            stat_of(row, "worst_ratio") <= g->correctness.ratio ? OUTCOME_OK : OUTCOME_MISMATCH;
+    if (outcome == OUTCOME_OK &&
+        stat_of(row, "zeros") > g->correctness.zero_share * stat_of(row, "elements"))
         return OUTCOME_NO_VERDICT;
     return outcome;
 }
@@ -75,9 +81,11 @@ static const char *shared_code(const struct result_row *rows, size_t count)
     return rows[0].code;
 }
 
-void judge_check(struct check_verdict *out, struct arena *a, const struct gate *g, const struct result_row *rows, size_t count)
+void judge_check(struct check_verdict *out, struct arena *a, const struct gate *g,
+                 const struct result_row *rows, size_t count)
 {
-    *out = (struct check_verdict){.outcome = OUTCOME_MISSING, .detail = "no row", .signature = "", .code = ""};
+    *out = (struct check_verdict){
+        .outcome = OUTCOME_MISSING, .detail = "no row", .signature = "", .code = ""};
     if (count == 0)
         return;
     const struct result_row *worst = &rows[0];
@@ -103,8 +111,10 @@ void judge_check(struct check_verdict *out, struct arena *a, const struct gate *
 
 enum check_change judge_change(const struct check_verdict *base, const struct check_verdict *head)
 {
-    bool base_applies = base->outcome != OUTCOME_NOT_APPLICABLE, head_applies = head->outcome != OUTCOME_NOT_APPLICABLE;
-    bool base_unknown = base_applies && weight(base->outcome) == 1, head_unknown = head_applies && weight(head->outcome) == 1;
+    bool base_applies = base->outcome != OUTCOME_NOT_APPLICABLE,
+         head_applies = head->outcome != OUTCOME_NOT_APPLICABLE;
+    bool base_unknown = base_applies && weight(base->outcome) == 1,
+         head_unknown = head_applies && weight(head->outcome) == 1;
     if (base_unknown || head_unknown)
         return CHECK_MISSING;
     if (!head_applies)
@@ -147,8 +157,9 @@ bool check_change_blocks(enum check_change c)
 const char *speed_verdict_words(enum speed_verdict v)
 {
     static const char *const words[] = {
-        [SPEED_REGRESSED] = "regressed",       [SPEED_IMPROVED] = "improved",           [SPEED_EQUIVALENT] = "equivalent",
-        [SPEED_INCONCLUSIVE] = "inconclusive", [SPEED_IDENTICAL_CODE] = "identical code", [SPEED_MISSING] = "missing",
+        [SPEED_REGRESSED] = "regressed",           [SPEED_IMPROVED] = "improved",
+        [SPEED_EQUIVALENT] = "equivalent",         [SPEED_INCONCLUSIVE] = "inconclusive",
+        [SPEED_IDENTICAL_CODE] = "identical code", [SPEED_MISSING] = "missing",
     };
     return words[v];
 }
@@ -165,8 +176,10 @@ static enum speed_verdict verdict_of(const struct gate *g, const struct stats_ef
 
 static const char *explain(struct arena *a, const struct gate *g, const struct speed_judgement *j)
 {
-    double percent = 100 * expm1(j->effect.mean), low = 100 * expm1(j->effect.low), high = 100 * expm1(j->effect.high);
-    const char *interval = arena_printf(a, "time %+.1f %% [%+.1f, %+.1f] over %zu pairs", percent, low, high, j->effect.pairs);
+    double percent = 100 * expm1(j->effect.mean), low = 100 * expm1(j->effect.low),
+           high = 100 * expm1(j->effect.high);
+    const char *interval = arena_printf(a, "time %+.1f %% [%+.1f, %+.1f] over %zu pairs", percent,
+                                        low, high, j->effect.pairs);
     if (j->verdict == SPEED_REGRESSED && !j->blocks)
         return arena_printf(a, "%s, below the gate's %.0f %%", interval, 100 * g->speed.regression);
     return interval;
@@ -179,12 +192,14 @@ static void conclude(struct speed_judgement *j, struct arena *a, const struct ga
     j->reason = explain(a, g, j);
 }
 
-void judge_speed(struct speed_judgement *out, struct arena *a, const struct gate *g, const struct pair_row *pairs, size_t count)
+void judge_speed(struct speed_judgement *out, struct arena *a, const struct gate *g,
+                 const struct pair_row *pairs, size_t count)
 {
     *out = (struct speed_judgement){.verdict = SPEED_MISSING, .reason = "not timed"};
     if (count < 2)
         return;
-    double *ratios = ARENA_ARRAY(a, count, double), *base = ARENA_ARRAY(a, count, double), *head = ARENA_ARRAY(a, count, double);
+    double *ratios = ARENA_ARRAY(a, count, double), *base = ARENA_ARRAY(a, count, double),
+           *head = ARENA_ARRAY(a, count, double);
     for (size_t i = 0; i < count; i++) {
         base[i] = (double)pairs[i].anchor_ns;
         head[i] = (double)pairs[i].candidate_ns;
@@ -204,7 +219,8 @@ bool judge_wants_more(const struct gate *g, const struct speed_judgement *screen
     return stats_t_tail(beyond / screen->effect.error, screen->effect.freedom) < 0.2;
 }
 
-void judge_model(struct speed_judgement *out, struct arena *a, const struct gate *g, const struct judge_layer *layers, size_t count)
+void judge_model(struct speed_judgement *out, struct arena *a, const struct gate *g,
+                 const struct judge_layer *layers, size_t count)
 {
     *out = (struct speed_judgement){.verdict = SPEED_MISSING, .reason = "a layer was not timed"};
     double base = 0, head = 0, squares = 0, freedom = 1e9;
@@ -232,7 +248,11 @@ void judge_model(struct speed_judgement *out, struct arena *a, const struct gate
     double mean = log(head / base);
     out->base_ns = base;
     out->head_ns = head;
-    out->effect = (struct stats_effect){.pairs = pairs, .mean = mean, .error = sqrt(squares), .freedom = freedom, .low = mean - half,
+    out->effect = (struct stats_effect){.pairs = pairs,
+                                        .mean = mean,
+                                        .error = sqrt(squares),
+                                        .freedom = freedom,
+                                        .low = mean - half,
                                         .high = mean + half};
     conclude(out, a, g);
     if (identical == count) {

@@ -7,16 +7,18 @@
 #include <string.h>
 
 const struct opt_command *const commands[] = {
-    &cmd_init,   &cmd_doctor, &cmd_import, &cmd_plan,  &cmd_build, &cmd_run, &cmd_compare, &cmd_bisect,
-    &cmd_report, &cmd_status, &cmd_show,   &cmd_again, &cmd_gc,    NULL,
+    &cmd_init,   &cmd_doctor, &cmd_import, &cmd_plan, &cmd_build, &cmd_run, &cmd_compare,
+    &cmd_bisect, &cmd_report, &cmd_status, &cmd_show, &cmd_again, &cmd_gc,  NULL,
 };
 
 static void print_help(void)
 {
-    printf("assay: regression testing and bisection of convolution compilers\n\nusage: assay COMMAND [OPTION...]\n\n");
+    printf("assay: regression testing and bisection of convolution compilers\n\nusage: assay "
+           "COMMAND [OPTION...]\n\n");
     for (size_t i = 0; commands[i]; i++)
         printf("  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-    printf("\n`assay COMMAND --help` tells more. Exit codes: 0 pass, 1 regression or bad, 125 cannot tell,\n"
+    printf("\n`assay COMMAND --help` tells more. Exit codes: 0 pass, 1 regression or bad, 125 "
+           "cannot tell,\n"
            "128 trouble of our own, 129 usage: any command works under `git bisect run`.\n");
 }
 
@@ -46,7 +48,8 @@ static int unknown_command(const char *name)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         print_help();
         return argc < 2 ? EXIT_USAGE : EXIT_GOOD;
     }

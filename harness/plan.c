@@ -1,7 +1,7 @@
 #include "harness/plan.h"
 
-
-/* The data kinds that say something about a problem: exact integers wherever a range exists, real numbers for the float types. */
+/* The data kinds that say something about a problem: exact integers wherever a range exists, real
+ * numbers for the float types. */
 static bool says_something(const struct candidate *c, const struct problem *p, enum data_kind kind)
 {
     bool integers = p->dtype[OPERAND_INPUT] == DTYPE_I8;
@@ -23,7 +23,8 @@ static int explain(struct plan *plan, struct arena *a, struct runner *r, size_t 
         return status;
     if (plan->is_stored[i]) {
         plan->stored++;
-        j->because = arena_printf(a, "stored as row %lld: %s", (long long)row.row, outcome_word(row.outcome));
+        j->because = arena_printf(a, "stored as row %lld: %s", (long long)row.row,
+                                  outcome_word(row.outcome));
     } else if (j->round > 0) {
         j->because = "a fresh compile was asked for";
     } else {
@@ -32,19 +33,24 @@ static int explain(struct plan *plan, struct arena *a, struct runner *r, size_t 
     return 0;
 }
 
-int plan_correctness(struct plan *out, struct arena *a, struct runner *r, const struct artifact *artifacts, size_t artifact_count,
+int plan_correctness(struct plan *out, struct arena *a, struct runner *r,
+                     const struct artifact *artifacts, size_t artifact_count,
                      const struct sweep_problem *problems, size_t problem_count, int64_t round)
 {
     static const enum data_kind kinds[] = {DATA_INTEGER, DATA_REAL};
-    *out = (struct plan){.jobs = ARENA_ARRAY(a, artifact_count * problem_count * COUNT_OF(kinds), struct job)};
+    *out = (struct plan){
+        .jobs = ARENA_ARRAY(a, artifact_count * problem_count * COUNT_OF(kinds), struct job)};
     for (size_t i = 0; i < artifact_count; i++) {
         for (size_t k = 0; k < COUNT_OF(kinds); k++) {
             for (size_t n = 0; n < problem_count; n++) {
                 if (!says_something(r->candidate, &problems[n].problem, kinds[k]))
                     continue;
-                out->jobs[out->count++] = (struct job){.artifact = &artifacts[i], .problem = problems[n].text,
-                                                       .variant = r->candidate->variant, .data = kinds[k],
-                                                       .seed = r->gate->correctness.seed, .round = round};
+                out->jobs[out->count++] = (struct job){.artifact = &artifacts[i],
+                                                       .problem = problems[n].text,
+                                                       .variant = r->candidate->variant,
+                                                       .data = kinds[k],
+                                                       .seed = r->gate->correctness.seed,
+                                                       .round = round};
             }
         }
     }

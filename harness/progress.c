@@ -37,7 +37,8 @@ static void erase_line(void)
     state.drawn = false;
 }
 
-/* "12/80, about 40 s left": the estimate is the mean of the work done so far, given once a twentieth is done. */
+/* "12/80, about 40 s left": the estimate is the mean of the work done so far, given once a
+ * twentieth is done. */
 static void describe_count(char *text, size_t size)
 {
     if (state.total <= 0) {
@@ -65,8 +66,8 @@ static void show(bool force)
     state.shown_ns = now;
     char count[96], line[512];
     describe_count(count, sizeof count);
-    snprintf(line, sizeof line, "%s%s%s%s%s", state.what, count[0] ? " " : "", count, state.step[0] ? ": " : "",
-             state.step);
+    snprintf(line, sizeof line, "%s%s%s%s%s", state.what, count[0] ? " " : "", count,
+             state.step[0] ? ": " : "", state.step);
     if (on_terminal()) {
         erase_line();
         fprintf(stderr, "%.*s", terminal_width() - 1, line);

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a timing process does: enough launches for a median that one late interrupt does not move (facts/bisection.md 4(b)2). */
+/* What a timing process does: enough launches for a median that one late interrupt does not move
+ * (facts/bisection.md 4(b)2). */
 enum { TIME_WARMUPS = 1, TIME_REPEATS = 5, TIME_MINIMUM_NS = 20000000 };
 
 static const int64_t FACTS_LIMIT_NS = 60000000000;
@@ -21,9 +22,14 @@ static struct proc_spec worker_spec(struct runner *r, const char *job, int64_t w
     const char **argv = ARENA_ARRAY(&r->arena, 3, const char *);
     argv[0] = r->self;
     argv[1] = "worker";
-    return (struct proc_spec){.argv = argv, .input = job, .input_bytes = strlen(job), .wall_limit_ns = wall_ns,
+    return (struct proc_spec){.argv = argv,
+                              .input = job,
+                              .input_bytes = strlen(job),
+                              .wall_limit_ns = wall_ns,
                               .memory_limit_bytes = r->candidate->limits.memory_bytes,
-                              .output_limit_bytes = r->candidate->limits.output_bytes, .channel = true, .cpu = -1};
+                              .output_limit_bytes = r->candidate->limits.output_bytes,
+                              .channel = true,
+                              .cpu = -1};
 }
 
 /* What a worker's end means when it did not answer. */
@@ -51,7 +57,8 @@ static bool answered(const struct proc_result *p)
 static void read_verdict(struct result_row *row, struct arena *a, const char *answer)
 {
     char value[4096];
-    if (!worker_value(value, sizeof value, answer, "outcome") || !outcome_parse(&row->outcome, value))
+    if (!worker_value(value, sizeof value, answer, "outcome") ||
+        !outcome_parse(&row->outcome, value))
         row->outcome = OUTCOME_NO_VERDICT;
     if (worker_value(value, sizeof value, answer, "stage"))
         stage_parse(&row->stage, value);
@@ -98,7 +105,8 @@ static void read_file_line(char *value, size_t size, const char *path, const cha
 static int ask_facts(struct buf *facts, struct runner *r)
 {
     const struct machine *m = r->machine;
-    const char *job = arena_printf(&r->arena, "task facts\nhip %s\ndevice %" PRId64 "\nend\n", m->hip, m->device);
+    const char *job =
+        arena_printf(&r->arena, "task facts\nhip %s\ndevice %" PRId64 "\nend\n", m->hip, m->device);
     struct proc_spec spec = worker_spec(r, job, FACTS_LIMIT_NS);
     struct proc_result p;
     int status = proc_run(&p, &spec);
@@ -106,7 +114,8 @@ static int ask_facts(struct buf *facts, struct runner *r)
     if (status == 0 && !answered(&p))
         status = err_set(ERR_NOTFOUND, "machine %s: the worker that asks %s: %s", m->name, m->hip,
                          proc_describe(why, sizeof why, &p, "assay worker"));
-    if (status == 0 && (!worker_value(value, sizeof value, p.channel.data, "outcome") || strcmp(value, "ok") != 0)) {
+    if (status == 0 && (!worker_value(value, sizeof value, p.channel.data, "outcome") ||
+                        strcmp(value, "ok") != 0)) {
         if (!worker_value(value, sizeof value, p.channel.data, "detail"))
             snprintf(value, sizeof value, "no reason given");
         status = err_set(ERR_NOTFOUND, "machine %s: %s", m->name, value);
@@ -121,8 +130,10 @@ static int ask_facts(struct buf *facts, struct runner *r)
 static int make_epoch(struct runner *r, const char *facts)
 {
     char arch[128], name[256], runtime[64], driver[64], cpu[256];
-    if (!worker_value(arch, sizeof arch, facts, "arch") || !worker_value(name, sizeof name, facts, "name"))
-        return err_set(ERR_NOTFOUND, "machine %s: the device does not say what it is", r->machine->name);
+    if (!worker_value(arch, sizeof arch, facts, "arch") ||
+        !worker_value(name, sizeof name, facts, "name"))
+        return err_set(ERR_NOTFOUND, "machine %s: the device does not say what it is",
+                       r->machine->name);
     if (!worker_value(runtime, sizeof runtime, facts, "runtime_version"))
         runtime[0] = '\0';
     if (!worker_value(driver, sizeof driver, facts, "driver_version"))
@@ -130,13 +141,16 @@ static int make_epoch(struct runner *r, const char *facts)
     read_file_line(cpu, sizeof cpu, "/proc/cpuinfo", "model name");
     bool automatic = !*r->machine->arch || strcmp(r->machine->arch, "auto") == 0;
     r->arch = automatic ? arena_strdup(&r->arena, arch) : r->machine->arch;
-    r->epoch_text = arena_printf(&r->arena,
-                                 "assay %s, reference %d\narch %s\ndevice %s (%s), runtime %s, driver %s\ncpu %s, %d usable",
-                                 ASSAY_VERSION, CONV_VERSION, r->arch, name, r->machine->hip, runtime, driver, cpu, proc_cpu_count());
+    r->epoch_text = arena_printf(
+        &r->arena,
+        "assay %s, reference %d\narch %s\ndevice %s (%s), runtime %s, driver %s\ncpu %s, %d usable",
+        ASSAY_VERSION, CONV_VERSION, r->arch, name, r->machine->hip, runtime, driver, cpu,
+        proc_cpu_count());
     return store_epoch(&r->epoch, r->workspace->store, r->epoch_text);
 }
 
-int runner_open(struct runner **out, struct workspace *w, const struct candidate *c, const struct machine *m, const struct gate *g)
+int runner_open(struct runner **out, struct workspace *w, const struct candidate *c,
+                const struct machine *m, const struct gate *g)
 {
     CLEANUP(runner_close_ptr) struct runner *r = xcalloc(1, sizeof *r);
     r->workspace = w;
@@ -177,45 +191,58 @@ int run_job_id(char out[REPO_SHA_SIZE], const struct runner *r, const struct job
 {
     struct buf text;
     buf_init(&text, BUF_MAX_LINE);
-    buf_printf(&text, "assay-job 1\nartifact %s\nproblem %s\nvariant %s\ndata %s %" PRId64 "\nround %" PRId64 "\nmachine %s\n%s\n",
-               j->artifact->id, j->problem, j->variant, data_kind_name(j->data), j->seed, j->round, r->machine->name, r->epoch_text);
+    buf_printf(&text,
+               "assay-job 1\nartifact %s\nproblem %s\nvariant %s\ndata %s %" PRId64
+               "\nround %" PRId64 "\nmachine %s\n%s\n",
+               j->artifact->id, j->problem, j->variant, data_kind_name(j->data), j->seed, j->round,
+               r->machine->name, r->epoch_text);
     int status = repo_blob_id(out, text.data, text.length);
     buf_release(&text);
     return status;
 }
 
-/* Where the bundle of (artifact, problem, variant, arch) lies; a round above the first has its own. */
-static int bundle_path(char **out, const struct runner *r, const struct artifact *artifact, const char *problem, const char *variant,
-                       int64_t round)
+/* Where the bundle of (artifact, problem, variant, arch) lies; a round above the first has its own.
+ */
+static int bundle_path(char **out, const struct runner *r, const struct artifact *artifact,
+                       const char *problem, const char *variant, int64_t round)
 {
     char id[REPO_SHA_SIZE];
     struct buf text;
     buf_init(&text, BUF_MAX_LINE);
-    buf_printf(&text, "assay-bundle-of 1\nartifact %s\nproblem %s\nvariant %s\narch %s\nround %" PRId64 "\n", artifact->id, problem,
-               variant, r->arch, round);
+    buf_printf(&text,
+               "assay-bundle-of 1\nartifact %s\nproblem %s\nvariant %s\narch %s\nround %" PRId64
+               "\n",
+               artifact->id, problem, variant, r->arch, round);
     int status = repo_blob_id(id, text.data, text.length);
     buf_release(&text);
     return status < 0 ? status : workspace_path(out, r->workspace, "bundles/%.2s/%s", id, id + 2);
 }
 
-static const char *compile_text(struct arena *a, const struct runner *r, const struct artifact *artifact, const char *problem,
+static const char *compile_text(struct arena *a, const struct runner *r,
+                                const struct artifact *artifact, const char *problem,
                                 const char *variant, const char *bundle)
 {
     const struct candidate *c = r->candidate;
     const char *variant_line = *variant ? arena_printf(a, "variant %s\n", variant) : "";
-    return arena_printf(a, "task compile\ndriver %s\nlibrary %s/%s\nproblem %s\narch %s\n%sasymmetric_pads %s\nbundle %s\nend\n",
-                        c->driver, artifact->folder, c->library, problem, r->arch, variant_line, c->asymmetric_pads ? "yes" : "no",
-                        bundle);
+    return arena_printf(a,
+                        "task compile\ndriver %s\nlibrary %s/%s\nproblem %s\narch "
+                        "%s\n%sasymmetric_pads %s\nbundle %s\nend\n",
+                        c->driver, artifact->folder, c->library, problem, r->arch, variant_line,
+                        c->asymmetric_pads ? "yes" : "no", bundle);
 }
 
-static const char *execute_text(struct arena *a, const struct runner *r, const struct job *j, const char *bundle)
+static const char *execute_text(struct arena *a, const struct runner *r, const struct job *j,
+                                const char *bundle)
 {
     struct problem p;
     if (problem_parse(&p, j->problem) < 0)
         bug("job with a malformed problem: %s", err_message());
-    return arena_printf(a, "task execute\nbundle %s\nhip %s\ndevice %" PRId64 "\ndata %s\nseed %" PRId64 "\naccumulator %s\nend\n", bundle,
-                        r->machine->hip, r->machine->device, data_kind_name(j->data), j->seed,
-                        accumulator_name(candidate_accumulator(r->candidate, p.dtype[OPERAND_INPUT])));
+    return arena_printf(
+        a,
+        "task execute\nbundle %s\nhip %s\ndevice %" PRId64 "\ndata %s\nseed %" PRId64
+        "\naccumulator %s\nend\n",
+        bundle, r->machine->hip, r->machine->device, data_kind_name(j->data), j->seed,
+        accumulator_name(candidate_accumulator(r->candidate, p.dtype[OPERAND_INPUT])));
 }
 
 /* One job in the air: compiled by one child, executed by the next. */
@@ -230,7 +257,8 @@ struct flight {
     struct buf log;
 };
 
-/* Remember what a compilation said beside its bundle, so that both are found together. Crashes and time-outs are tried again next time. */
+/* Remember what a compilation said beside its bundle, so that both are found together. Crashes and
+ * time-outs are tried again next time. */
 static int keep_compile_answer(const struct flight *f, struct arena *a, const char *answer)
 {
     return fs_write_text(arena_printf(a, "%s.answer", f->bundle), answer);
@@ -257,8 +285,9 @@ static int start_compile(struct flight *f, struct arena *a, struct runner *r)
     const struct job *j = f->job;
     f->executing = false;
     f->row.stage = STAGE_COMPILE;
-    struct proc_spec spec = worker_spec(r, compile_text(a, r, j->artifact, j->problem, j->variant, f->bundle),
-                                        r->candidate->limits.compile_ns);
+    struct proc_spec spec =
+        worker_spec(r, compile_text(a, r, j->artifact, j->problem, j->variant, f->bundle),
+                    r->candidate->limits.compile_ns);
     return proc_start(&f->child, &spec);
 }
 
@@ -266,18 +295,33 @@ static int start_execute(struct flight *f, struct arena *a, struct runner *r)
 {
     f->executing = true;
     f->row.stage = STAGE_EXECUTE;
-    struct proc_spec spec = worker_spec(r, execute_text(a, r, f->job, f->bundle), r->candidate->limits.execute_ns);
+    struct proc_spec spec =
+        worker_spec(r, execute_text(a, r, f->job, f->bundle), r->candidate->limits.execute_ns);
     return proc_start(&f->child, &spec);
 }
 
 static void begin_row(struct flight *f, const struct runner *r)
 {
     const struct job *j = f->job;
-    f->row = (struct result_row){.job = f->id, .artifact = j->artifact->id, .candidate = r->candidate->name, .commit = j->artifact->commit,
-                                 .problem = j->problem, .variant = j->variant, .machine = r->machine->name,
-                                 .data = data_kind_name(j->data), .seed = j->seed, .round = j->round, .purpose = PURPOSE_CORRECTNESS,
-                                 .stage = STAGE_COMPILE, .outcome = OUTCOME_MISSING, .detail = "", .signature = "", .code = "",
-                                 .stats = "", .log = "", .epoch = r->epoch};
+    f->row = (struct result_row){.job = f->id,
+                                 .artifact = j->artifact->id,
+                                 .candidate = r->candidate->name,
+                                 .commit = j->artifact->commit,
+                                 .problem = j->problem,
+                                 .variant = j->variant,
+                                 .machine = r->machine->name,
+                                 .data = data_kind_name(j->data),
+                                 .seed = j->seed,
+                                 .round = j->round,
+                                 .purpose = PURPOSE_CORRECTNESS,
+                                 .stage = STAGE_COMPILE,
+                                 .outcome = OUTCOME_MISSING,
+                                 .detail = "",
+                                 .signature = "",
+                                 .code = "",
+                                 .stats = "",
+                                 .log = "",
+                                 .epoch = r->epoch};
 }
 
 /* The first child of a job, or none when an earlier compilation already ended it. */
@@ -333,7 +377,9 @@ static int advance(struct flight *f, const struct proc_result *p, struct arena *
     if (!answered(p)) {
         char why[256];
         f->row.outcome = outcome_of_end(p);
-        f->row.detail = arena_strdup(a, proc_describe(why, sizeof why, p, f->executing ? "the kernel's process" : "the compiler"));
+        f->row.detail =
+            arena_strdup(a, proc_describe(why, sizeof why, p,
+                                          f->executing ? "the kernel's process" : "the compiler"));
         f->row.signature = f->row.detail;
         return 0;
     }
@@ -359,7 +405,8 @@ struct fleet {
     size_t todo_count, next;
 };
 
-static int fill_fleet(struct fleet *fleet, struct result_row *rows, struct arena *a, struct runner *r)
+static int fill_fleet(struct fleet *fleet, struct result_row *rows, struct arena *a,
+                      struct runner *r)
 {
     while (fleet->flying < fleet->room && fleet->next < fleet->todo_count) {
         struct flight *f = fleet->flights;
@@ -367,7 +414,8 @@ static int fill_fleet(struct fleet *fleet, struct result_row *rows, struct arena
             f++;
         size_t index = fleet->todo[fleet->next++];
         *f = (struct flight){.job = &fleet->jobs[index], .index = index};
-        progress_step("%.10s %s, %s", f->job->artifact->commit, data_kind_name(f->job->data), f->job->problem);
+        progress_step("%.10s %s, %s", f->job->artifact->commit, data_kind_name(f->job->data),
+                      f->job->problem);
         int status = run_job_id(f->id, r, f->job);
         if (status == 0)
             status = launch(f, a, r);
@@ -430,7 +478,8 @@ static int fly(struct fleet *fleet, struct result_row *rows, struct arena *a, st
     return status;
 }
 
-int run_jobs(struct result_row *rows, struct arena *a, struct runner *r, const struct job *jobs, size_t count)
+int run_jobs(struct result_row *rows, struct arena *a, struct runner *r, const struct job *jobs,
+             size_t count)
 {
     size_t *todo = ARENA_ARRAY(a, count, size_t);
     struct fleet fleet = {.room = (size_t)proc_cpu_count(), .jobs = jobs, .todo = todo};
@@ -456,16 +505,18 @@ int run_jobs(struct result_row *rows, struct arena *a, struct runner *r, const s
 }
 
 /* The bundle of one build for timing: found, or compiled now. */
-static int ready_bundle(char **out, enum outcome *outcome, const char **detail, struct arena *a, struct runner *r,
-                        const struct artifact *artifact, const struct timing_request *q)
+static int ready_bundle(char **out, enum outcome *outcome, const char **detail, struct arena *a,
+                        struct runner *r, const struct artifact *artifact,
+                        const struct timing_request *q)
 {
     struct job job = {.artifact = artifact, .problem = q->problem, .variant = q->variant};
     struct flight f = {.job = &job};
     begin_row(&f, r);
     int status = bundle_path(&f.bundle, r, artifact, q->problem, q->variant, 0);
     if (status == 0 && !find_compile_answer(&f, a)) {
-        struct proc_spec spec = worker_spec(r, compile_text(a, r, artifact, q->problem, q->variant, f.bundle),
-                                            r->candidate->limits.compile_ns);
+        struct proc_spec spec =
+            worker_spec(r, compile_text(a, r, artifact, q->problem, q->variant, f.bundle),
+                        r->candidate->limits.compile_ns);
         struct proc_result p;
         char why[256];
         status = proc_run(&p, &spec);
@@ -512,10 +563,12 @@ static void read_samples(struct timed *t, struct arena *a, const char *answer)
 
 static int time_once(struct timed *out, struct arena *a, struct runner *r, const char *bundle)
 {
-    const char *job = arena_printf(a, "task time\nbundle %s\nhip %s\ndevice %" PRId64 "\nseed %" PRId64
-                                      "\nwarmups %d\nrepeats %d\nminimum_ns %d\nend\n",
-                                   bundle, r->machine->hip, r->machine->device, r->gate->correctness.seed, TIME_WARMUPS, TIME_REPEATS,
-                                   TIME_MINIMUM_NS);
+    const char *job =
+        arena_printf(a,
+                     "task time\nbundle %s\nhip %s\ndevice %" PRId64 "\nseed %" PRId64
+                     "\nwarmups %d\nrepeats %d\nminimum_ns %d\nend\n",
+                     bundle, r->machine->hip, r->machine->device, r->gate->correctness.seed,
+                     TIME_WARMUPS, TIME_REPEATS, TIME_MINIMUM_NS);
     struct proc_spec spec = worker_spec(r, job, r->candidate->limits.execute_ns);
     spec.cpu = (int)r->machine->cpu;
     struct proc_result p;
@@ -532,7 +585,8 @@ static int time_once(struct timed *out, struct arena *a, struct runner *r, const
         row.outcome = outcome_of_end(&p);
         row.detail = arena_strdup(a, proc_describe(why, sizeof why, &p, "the timing process"));
     }
-    out->outcome = row.outcome == OUTCOME_OK && out->median_ns <= 0 ? OUTCOME_NO_VERDICT : row.outcome;
+    out->outcome =
+        row.outcome == OUTCOME_OK && out->median_ns <= 0 ? OUTCOME_NO_VERDICT : row.outcome;
     out->detail = row.detail;
     proc_result_release(&p);
     return 0;
@@ -553,14 +607,16 @@ static const char *describe_machine(struct arena *a)
         err_clear();
     char mhz[64];
     read_file_line(mhz, sizeof mhz, "/proc/cpuinfo", "cpu MHz");
-    const char *note = arena_printf(a, "load %.*s, %s MHz", (int)strcspn(load.data, " "), load.data, mhz);
+    const char *note =
+        arena_printf(a, "load %.*s, %s MHz", (int)strcspn(load.data, " "), load.data, mhz);
     buf_release(&load);
     return note;
 }
 
 /* One pair: two fresh processes, in the order that its position in ABBA has. */
-static int run_pair(struct pair_row *out, enum outcome *outcome, const char **detail, struct arena *a, struct runner *r,
-                    const struct timing_request *q, char *const bundles[2], int64_t position)
+static int run_pair(struct pair_row *out, enum outcome *outcome, const char **detail,
+                    struct arena *a, struct runner *r, const struct timing_request *q,
+                    char *const bundles[2], int64_t position)
 {
     bool anchor_first = position % 2 == 0;
     const char *note = describe_machine(a);
@@ -575,14 +631,24 @@ static int run_pair(struct pair_row *out, enum outcome *outcome, const char **de
         if (*outcome != OUTCOME_OK)
             return 0;
     }
-    *out = (struct pair_row){.session = q->session, .problem = q->problem, .variant = q->variant, .anchor = q->anchor->id,
-                             .artifact = q->artifact->id, .position = position, .anchor_first = anchor_first,
-                             .anchor_ns = times[0].median_ns, .candidate_ns = times[1].median_ns, .anchor_samples = times[0].samples,
-                             .candidate_samples = times[1].samples, .note = note, .epoch = r->epoch};
+    *out = (struct pair_row){.session = q->session,
+                             .problem = q->problem,
+                             .variant = q->variant,
+                             .anchor = q->anchor->id,
+                             .artifact = q->artifact->id,
+                             .position = position,
+                             .anchor_first = anchor_first,
+                             .anchor_ns = times[0].median_ns,
+                             .candidate_ns = times[1].median_ns,
+                             .anchor_samples = times[0].samples,
+                             .candidate_samples = times[1].samples,
+                             .note = note,
+                             .epoch = r->epoch};
     return store_add_pair(r->workspace->store, out);
 }
 
-static int add_pairs(struct pair_row *pairs, size_t *count, enum outcome *outcome, const char **detail, struct arena *a, struct runner *r,
+static int add_pairs(struct pair_row *pairs, size_t *count, enum outcome *outcome,
+                     const char **detail, struct arena *a, struct runner *r,
                      const struct timing_request *q)
 {
     char *bundles[2];
@@ -604,11 +670,12 @@ static int add_pairs(struct pair_row *pairs, size_t *count, enum outcome *outcom
     return status;
 }
 
-int run_pairs(struct pair_row **out, size_t *count, enum outcome *outcome, const char **detail, struct arena *a, struct runner *r,
-              const struct timing_request *q)
+int run_pairs(struct pair_row **out, size_t *count, enum outcome *outcome, const char **detail,
+              struct arena *a, struct runner *r, const struct timing_request *q)
 {
     struct pair_row *stored;
-    int status = store_list_pairs(&stored, count, a, r->workspace->store, q->session, q->problem, q->artifact->id);
+    int status = store_list_pairs(&stored, count, a, r->workspace->store, q->session, q->problem,
+                                  q->artifact->id);
     if (status < 0)
         return status;
     *outcome = OUTCOME_OK;

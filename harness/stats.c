@@ -54,7 +54,8 @@ int64_t stats_median_ns(const int64_t *values, size_t count)
     return low + (high - low) / 2;
 }
 
-/* Values to drop at each end. 0.29 * 100 is 28.999999999999996 in binary: the shift keeps what the caller means. */
+/* Values to drop at each end. 0.29 * 100 is 28.999999999999996 in binary: the shift keeps what the
+ * caller means. */
 static size_t trim_count(size_t count, double trim)
 {
     if (!(trim >= 0 && trim < 0.5))
@@ -102,8 +103,9 @@ double stats_trimmed_error(const double *values, size_t count, double trim)
     return sqrt(sum_of_squares(sorted, count) / (kept * (kept - 1)));
 }
 
-/* Continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), evaluated from the front (Lentz 1976). It converges in
- * O(sqrt(max(a, b))) terms for x below (a + 1) / (a + b + 2). */
+/* Continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), evaluated from
+ * the front (Lentz 1976). It converges in O(sqrt(max(a, b))) terms for x below (a + 1) / (a + b +
+ * 2). */
 static double beta_fraction(double x, double a, double b)
 {
     const double tiny = 1e-300;
@@ -174,7 +176,8 @@ double stats_t_quantile(double confidence, double freedom)
     }
 }
 
-struct stats_effect stats_pairs(const double *log_ratios, size_t count, double confidence, double floor_sd)
+struct stats_effect stats_pairs(const double *log_ratios, size_t count, double confidence,
+                                double floor_sd)
 {
     struct stats_effect e = {.pairs = count, .error = INFINITY, .low = -INFINITY, .high = INFINITY};
     if (count == 0)
@@ -184,7 +187,8 @@ struct stats_effect stats_pairs(const double *log_ratios, size_t count, double c
     e.freedom = (double)count - 2 * (double)trim_count(count, PAIR_TRIM) - 1;
     if (e.freedom < 1)
         return e;
-    /* Few pairs can agree by luck. The floor of facts/bisection.md 4(b)3 is 0.8 * 1.25 * s / sqrt n. */
+    /* Few pairs can agree by luck. The floor of facts/bisection.md 4(b)3 is 0.8 * 1.25 * s / sqrt
+     * n. */
     if (count < FLOOR_BELOW)
         e.error = fmax(e.error, 0.8 * 1.25 * floor_sd / sqrt((double)count));
     double reach = stats_t_quantile(confidence, e.freedom) * e.error;

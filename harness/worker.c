@@ -14,12 +14,12 @@
 
 /* A job with what it needs while it runs: all of it is gone when the answer is written. */
 struct work {
-    const char *job;      /* lines `key value` */
+    const char *job; /* lines `key value` */
     struct buf *answer;
     struct arena arena;
     struct gpu *gpu;
     struct bundle bundle;
-    enum stage stage;     /* how far it came */
+    enum stage stage; /* how far it came */
 };
 
 bool worker_value(char *value, size_t size, const char *lines, const char *key)
@@ -27,8 +27,10 @@ bool worker_value(char *value, size_t size, const char *lines, const char *key)
     size_t length = strlen(key);
     for (const char *line = lines; *line;) {
         const char *end = strchrnul(line, '\n');
-        if ((size_t)(end - line) > length && strncmp(line, key, length) == 0 && line[length] == ' ') {
-            snprintf(value, size, "%.*s", (int)(end - line - (ptrdiff_t)length - 1), line + length + 1);
+        if ((size_t)(end - line) > length && strncmp(line, key, length) == 0 &&
+            line[length] == ' ') {
+            snprintf(value, size, "%.*s", (int)(end - line - (ptrdiff_t)length - 1),
+                     line + length + 1);
             return true;
         }
         line = *end ? end + 1 : end;
@@ -132,10 +134,11 @@ static int do_compile(struct work *w)
 
 /* The three tensors of a problem here and there. */
 struct device_problem {
-    struct tensor host[3];  /* inputs as filled, result poisoned */
-    struct tensor back[3];  /* what the device holds after a run */
-    void *device[3];        /* start of the low guard */
-    void *arguments[3];     /* start of the elements: filter, input, output, in the order of the kernels' parameters */
+    struct tensor host[3]; /* inputs as filled, result poisoned */
+    struct tensor back[3]; /* what the device holds after a run */
+    void *device[3];       /* start of the low guard */
+    void *arguments[3];    /* start of the elements: filter, input, output, in the order of the
+                              kernels' parameters */
     struct gpu_module *modules[BUNDLE_MAX_KERNELS];
     struct gpu_kernel *kernels[BUNDLE_MAX_KERNELS];
 };
@@ -156,7 +159,8 @@ static int open_device(struct work *w)
     return status;
 }
 
-static void fill_tensors(struct device_problem *d, const struct problem *p, enum data_kind kind, uint64_t seed, int64_t range)
+static void fill_tensors(struct device_problem *d, const struct problem *p, enum data_kind kind,
+                         uint64_t seed, int64_t range)
 {
     enum operand result = problem_result(p);
     for (int i = 0; i < 3; i++) {
@@ -244,8 +248,8 @@ static int free_device(struct device_problem *d, struct work *w)
     return status;
 }
 
-/* What a failed HIP call says of the candidate: a code object that the device refuses is the compiler's, a launch that fails is a crash of
- * its kernel, anything else happened around it. */
+/* What a failed HIP call says of the candidate: a code object that the device refuses is the
+ * compiler's, a launch that fails is a crash of its kernel, anything else happened around it. */
 static enum outcome outcome_of_call(const struct work *w)
 {
     enum { HIP_OUT_OF_MEMORY = 2 };
@@ -283,12 +287,15 @@ static void say_stats(struct work *w, const struct verify_stats *s)
     say(w, "worst_error", "%.9g", s->worst_error);
     say(w, "worst_expected", "%.9g", s->worst_expected);
     say(w, "worst_actual", "%.9g", s->worst_actual);
-    say(w, "worst_index", "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, s->worst_index[0],
-        s->worst_index[1], s->worst_index[2], s->worst_index[3], s->worst_index[4], s->worst_index[5]);
+    say(w, "worst_index", "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
+        s->worst_index[0], s->worst_index[1], s->worst_index[2], s->worst_index[3],
+        s->worst_index[4], s->worst_index[5]);
     say(w, "max_tolerance", "%.6g", s->max_tolerance);
     say(w, "histogram",
-        "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, s->histogram[0],
-        s->histogram[1], s->histogram[2], s->histogram[3], s->histogram[4], s->histogram[5], s->histogram[6], s->histogram[7]);
+        "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64
+        " %" PRId64,
+        s->histogram[0], s->histogram[1], s->histogram[2], s->histogram[3], s->histogram[4],
+        s->histogram[5], s->histogram[6], s->histogram[7]);
     say(w, "at_border", "%" PRId64, s->at_border);
     say(w, "in_tail", "%" PRId64, s->in_tail);
     say(w, "groups", "%" PRId64 " %" PRId64, s->by_group_first, s->by_group_last);
@@ -300,14 +307,16 @@ static const char *changed_input(const struct device_problem *d, const struct pr
 {
     static const char *const names[3] = {"input", "filter", "output"};
     for (int i = 0; i < 3; i++) {
-        if ((enum operand)i != problem_result(p) && memcmp(d->host[i].data, d->back[i].data, d->host[i].bytes) != 0)
+        if ((enum operand)i != problem_result(p) &&
+            memcmp(d->host[i].data, d->back[i].data, d->host[i].bytes) != 0)
             return names[i];
     }
     return NULL;
 }
 
 /* The guards of the result are in the statistics already; those of the inputs count as well. */
-static void add_input_guards(struct verify_stats *s, const struct device_problem *d, const struct problem *p)
+static void add_input_guards(struct verify_stats *s, const struct device_problem *d,
+                             const struct problem *p)
 {
     for (int i = 0; i < 3; i++) {
         int64_t low, high;
@@ -319,18 +328,23 @@ static void add_input_guards(struct verify_stats *s, const struct device_problem
     }
 }
 
-static const char *describe_mismatch(struct work *w, const struct verify_stats *s, enum data_kind kind)
+static const char *describe_mismatch(struct work *w, const struct verify_stats *s,
+                                     enum data_kind kind)
 {
     if (s->guard_low + s->guard_high > 0)
-        return arena_printf(&w->arena, "%" PRId64 " bytes outside the tensors were written", s->guard_low + s->guard_high);
+        return arena_printf(&w->arena, "%" PRId64 " bytes outside the tensors were written",
+                            s->guard_low + s->guard_high);
     if (kind == DATA_INTEGER)
-        return arena_printf(&w->arena, "%" PRId64 " of %" PRId64 " off, such as %.9g where exactly %.9g is right", s->mismatches,
-                            s->elements, s->worst_actual, s->worst_expected);
-    return arena_printf(&w->arena, "%" PRId64 " of %" PRId64 " off, worst %.4g times the tolerance (%.9g for %.9g)", s->mismatches,
-                        s->elements, s->worst_ratio, s->worst_actual, s->worst_expected);
+        return arena_printf(
+            &w->arena, "%" PRId64 " of %" PRId64 " off, such as %.9g where exactly %.9g is right",
+            s->mismatches, s->elements, s->worst_actual, s->worst_expected);
+    return arena_printf(
+        &w->arena, "%" PRId64 " of %" PRId64 " off, worst %.4g times the tolerance (%.9g for %.9g)",
+        s->mismatches, s->elements, s->worst_ratio, s->worst_actual, s->worst_expected);
 }
 
-static int check_result(struct work *w, const struct device_problem *d, enum data_kind kind, enum accumulator accumulator)
+static int check_result(struct work *w, const struct device_problem *d, enum data_kind kind,
+                        enum accumulator accumulator)
 {
     const struct problem *p = &w->bundle.problem;
     struct conv_answer answer;
@@ -348,7 +362,8 @@ static int check_result(struct work *w, const struct device_problem *d, enum dat
     if (off)
         conclude(w, OUTCOME_MISMATCH, describe_mismatch(w, &stats, kind));
     else if (input)
-        conclude(w, OUTCOME_MISMATCH, arena_printf(&w->arena, "the kernels changed their %s", input));
+        conclude(w, OUTCOME_MISMATCH,
+                 arena_printf(&w->arena, "the kernels changed their %s", input));
     else
         conclude(w, OUTCOME_OK, "");
     if (off)
@@ -442,7 +457,8 @@ struct timing {
     int64_t warmups, repeats, minimum_ns;
 };
 
-/* Samples until there are `repeats` and together they last `minimum_ns`, at most twenty times `repeats`. */
+/* Samples until there are `repeats` and together they last `minimum_ns`, at most twenty times
+ * `repeats`. */
 static int take_samples(struct work *w, struct device_problem *d, const struct timing *t)
 {
     struct gpu_event *start = NULL, *stop = NULL;
@@ -537,7 +553,8 @@ static int dispatch(struct work *w)
     static const struct {
         const char *task;
         int (*run)(struct work *w);
-    } tasks[] = {{"compile", do_compile}, {"execute", do_execute}, {"time", do_time}, {"facts", do_facts}};
+    } tasks[] = {
+        {"compile", do_compile}, {"execute", do_execute}, {"time", do_time}, {"facts", do_facts}};
     const char *task = NULL;
     int status = want(&task, w, "task");
     if (status < 0)
@@ -573,7 +590,8 @@ static int write_all(int descriptor, const char *bytes, size_t length)
     return 0;
 }
 
-/* Answer the job; our own trouble with it is an answer too (outcome infra), so that the parent learns the reason. */
+/* Answer the job; our own trouble with it is an answer too (outcome infra), so that the parent
+ * learns the reason. */
 static int serve_one(int channel, const char *job, size_t length)
 {
     struct buf answer;

@@ -28,8 +28,10 @@ static int find_artifact(struct artifact *out, struct setting *s, const struct r
         int status = build_commit(out, &s->arena, s->builder, row->commit, 0);
         if (status < 0 || strcmp(out->id, row->artifact) == 0)
             return status;
-        return err_set(ERR_NOTFOUND, "row %" PRId64 " came from build %.12s; this recipe and toolchain make %.12s of its commit", row->row,
-                       row->artifact, out->id);
+        return err_set(ERR_NOTFOUND,
+                       "row %" PRId64
+                       " came from build %.12s; this recipe and toolchain make %.12s of its commit",
+                       row->row, row->artifact, out->id);
     }
     *out = (struct artifact){.outcome = OUTCOME_OK, .detail = "", .log = ""};
     snprintf(out->id, sizeof out->id, "%s", row->artifact);

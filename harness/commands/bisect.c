@@ -32,8 +32,8 @@ static void print_blame(struct setting *s, const struct blame_row *b)
     printf("%s\n  %s", b->problem, b->level);
     struct repo_commit c;
     if (*b->culprit && repo_commit(&c, &s->arena, builder_repo(s->builder), b->culprit) == 0)
-        printf(": %s is the first bad commit (%s; chance of error %.2g)\n  %s, %s", b->culprit, b->label, b->error_probability, c.subject,
-               c.author);
+        printf(": %s is the first bad commit (%s; chance of error %.2g)\n  %s, %s", b->culprit,
+               b->label, b->error_probability, c.subject, c.author);
     printf("\n  %s\n", b->because);
     if (strcmp(b->level, "RANGE") == 0)
         printf("  suspects: %s\n", b->suspects);
@@ -58,8 +58,13 @@ static int hunt_problems(int *code, struct bisect_options *o)
     selection_problems(&problems, &count, &o->selection, &s->arena);
     struct hunt_problem *list = ARENA_ARRAY(&s->arena, count, struct hunt_problem);
     for (size_t i = 0; i < count; i++)
-        list[i] = (struct hunt_problem){.problem = problems[i].text, .variant = s->candidate.variant, .slower = o->slower};
-    struct hunt h = {.runner = s->runner, .builder = s->builder, .problems = list, .count = count, .first_parent = o->first_parent,
+        list[i] = (struct hunt_problem){
+            .problem = problems[i].text, .variant = s->candidate.variant, .slower = o->slower};
+    struct hunt h = {.runner = s->runner,
+                     .builder = s->builder,
+                     .problems = list,
+                     .count = count,
+                     .first_parent = o->first_parent,
                      .round = o->round};
     int status = setting_resolve(h.good, s, o->good);
     if (status == 0)
@@ -98,20 +103,44 @@ static int run(int argc, char **argv)
     struct bisect_options o = {0};
     struct opt_list operands;
     const struct opt table[] = {
-        {.name = "good", .kind = OPT_TEXT, .value = &o.good, .argument = "REV", .help = "a commit that is right"},
-        {.name = "bad", .kind = OPT_TEXT, .value = &o.bad, .argument = "REV", .help = "a commit that is wrong"},
+        {.name = "good",
+         .kind = OPT_TEXT,
+         .value = &o.good,
+         .argument = "REV",
+         .help = "a commit that is right"},
+        {.name = "bad",
+         .kind = OPT_TEXT,
+         .value = &o.bad,
+         .argument = "REV",
+         .help = "a commit that is wrong"},
         SELECTION_OPTIONS(&o.selection),
         MODEL_OPTION(&o.selection),
-        {.name = "slower", .kind = OPT_FLAG, .value = &o.slower, .help = "hunt a slow-down instead of a wrong result"},
-        {.name = "first-parent", .kind = OPT_FLAG, .value = &o.first_parent, .help = "blame merges, do not enter them"},
-        {.name = "patch", .kind = OPT_TEXT, .value = &o.patch, .argument = "FILE", .help = "applied on top of every commit"},
-        {.name = "round", .kind = OPT_INT, .value = &o.round, .argument = "N", .min = 0, .max = 1000000,
+        {.name = "slower",
+         .kind = OPT_FLAG,
+         .value = &o.slower,
+         .help = "hunt a slow-down instead of a wrong result"},
+        {.name = "first-parent",
+         .kind = OPT_FLAG,
+         .value = &o.first_parent,
+         .help = "blame merges, do not enter them"},
+        {.name = "patch",
+         .kind = OPT_TEXT,
+         .value = &o.patch,
+         .argument = "FILE",
+         .help = "applied on top of every commit"},
+        {.name = "round",
+         .kind = OPT_INT,
+         .value = &o.round,
+         .argument = "N",
+         .min = 0,
+         .max = 1000000,
          .help = "above 0: a fresh search beside the stored one"},
         SETTING_OPTIONS(&o.setting),
         {0},
     };
     int code = EXIT_GOOD;
-    if (cmd_parse(&code, &cmd_bisect, table, argc, argv, &o.setting.arena, &operands) && bisect_range(&code, &o) < 0)
+    if (cmd_parse(&code, &cmd_bisect, table, argc, argv, &o.setting.arena, &operands) &&
+        bisect_range(&code, &o) < 0)
         code = cmd_fail();
     setting_close(&o.setting);
     return code;
@@ -121,9 +150,12 @@ const struct opt_command cmd_bisect = {
     .name = "bisect",
     .summary = "find the commit that broke problems, or made them slower",
     .usage = "",
-    .text = "Both ends are tested first. All problems share every build. A culprit is confirmed on clean builds of it and its\n"
-            "parent, and by undoing it at the bad end. Exit code 0 when every problem has a culprit, else 125.\n\n"
-            "  assay bisect --candidate pebble.yaml --good v1 --bad main --problem 'conv bwd_data f32 n32 c32 k32 ...'\n"
+    .text = "Both ends are tested first. All problems share every build. A culprit is confirmed on "
+            "clean builds of it and its\n"
+            "parent, and by undoing it at the bad end. Exit code 0 when every problem has a "
+            "culprit, else 125.\n\n"
+            "  assay bisect --candidate pebble.yaml --good v1 --bad main --problem 'conv bwd_data "
+            "f32 n32 c32 k32 ...'\n"
             "  assay bisect --candidate pebble.yaml --good v1 --bad main --slower --problem '...'",
     .run = run,
 };

@@ -16,13 +16,15 @@ static void print_artifact(const struct artifact *a)
     if (a->outcome == OUTCOME_OK)
         printf("%.10s ok (%s): %s\n", a->commit, a->fresh ? "built" : "found", a->folder);
     else
-        printf("%.10s %s: %s\n           log: %s\n", a->commit, outcome_word(a->outcome), a->detail, a->log);
+        printf("%.10s %s: %s\n           log: %s\n", a->commit, outcome_word(a->outcome), a->detail,
+               a->log);
 }
 
 static int build_all(int *code, struct build_options *o, const struct opt_list *revs)
 {
     struct setting *s = &o->setting;
-    int status = revs->count > 0 ? setting_open(s, true) : err_set(ERR_INVALID, "no commit: name at least one");
+    int status = revs->count > 0 ? setting_open(s, true)
+                                 : err_set(ERR_INVALID, "no commit: name at least one");
     if (status == 0)
         builder_set_patch(s->builder, o->patch);
     if (status == 0)
@@ -32,7 +34,8 @@ static int build_all(int *code, struct build_options *o, const struct opt_list *
         struct artifact artifact;
         status = setting_resolve(sha, s, revs->items[i]);
         if (status == 0)
-            status = build_commit(&artifact, &s->arena, s->builder, sha, o->clean ? BUILD_CLEAN : 0);
+            status =
+                build_commit(&artifact, &s->arena, s->builder, sha, o->clean ? BUILD_CLEAN : 0);
         if (status < 0)
             break;
         progress_done();
@@ -48,13 +51,21 @@ static int run(int argc, char **argv)
     struct build_options o = {0};
     struct opt_list revs;
     const struct opt table[] = {
-        {.name = "patch", .kind = OPT_TEXT, .value = &o.patch, .argument = "FILE", .help = "applied on top of every commit"},
-        {.name = "clean", .kind = OPT_FLAG, .value = &o.clean, .help = "in an empty build folder, ccache off"},
+        {.name = "patch",
+         .kind = OPT_TEXT,
+         .value = &o.patch,
+         .argument = "FILE",
+         .help = "applied on top of every commit"},
+        {.name = "clean",
+         .kind = OPT_FLAG,
+         .value = &o.clean,
+         .help = "in an empty build folder, ccache off"},
         SETTING_OPTIONS(&o.setting),
         {0},
     };
     int code = EXIT_GOOD;
-    if (cmd_parse(&code, &cmd_build, table, argc, argv, &o.setting.arena, &revs) && build_all(&code, &o, &revs) < 0)
+    if (cmd_parse(&code, &cmd_build, table, argc, argv, &o.setting.arena, &revs) &&
+        build_all(&code, &o, &revs) < 0)
         code = cmd_fail();
     setting_close(&o.setting);
     return code;
@@ -64,7 +75,8 @@ const struct opt_command cmd_build = {
     .name = "build",
     .summary = "build the candidate at the commits named",
     .usage = "REV...",
-    .text = "An artifact that is there already is found, not built again. Exit code 125 when a commit does not build.\n\n"
+    .text = "An artifact that is there already is found, not built again. Exit code 125 when a "
+            "commit does not build.\n\n"
             "  assay build --candidate configs/candidates/pebble.yaml main~3 main",
     .run = run,
 };

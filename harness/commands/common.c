@@ -20,7 +20,8 @@ int cmd_fail(void)
 
 int cmd_width(void)
 {
-    static const int streams[] = {STDOUT_FILENO, STDERR_FILENO}; /* piped through a pager, the other still knows */
+    static const int streams[] = {STDOUT_FILENO,
+                                  STDERR_FILENO}; /* piped through a pager, the other still knows */
     for (size_t i = 0; i < COUNT_OF(streams); i++) {
         struct winsize size;
         if (ioctl(streams[i], TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -34,12 +35,13 @@ bool cmd_colour(void)
     return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 }
 
-bool cmd_parse(int *exit_code, const struct opt_command *command, const struct opt *table, int argc, char **argv, struct arena *a,
-               struct opt_list *operands)
+bool cmd_parse(int *exit_code, const struct opt_command *command, const struct opt *table, int argc,
+               char **argv, struct arena *a, struct opt_list *operands)
 {
     bool help = false;
     if (opt_parse(table, argc, argv, a, operands, &help) < 0) {
-        fprintf(stderr, "assay %s: %s\nTry `assay %s --help`.\n", command->name, err_message(), command->name);
+        fprintf(stderr, "assay %s: %s\nTry `assay %s --help`.\n", command->name, err_message(),
+                command->name);
         *exit_code = EXIT_USAGE;
         return false;
     }
@@ -93,12 +95,14 @@ void setting_close(struct setting *s)
     arena_release(&s->arena);
 }
 
-/* The SHA that `rev` has in the working directory's repository, if there is one and the mirror has that commit too. */
+/* The SHA that `rev` has in the working directory's repository, if there is one and the mirror has
+ * that commit too. */
 static bool resolve_here(char sha[REPO_SHA_SIZE], struct setting *s, const char *rev)
 {
     struct repo *here = NULL;
     char tree[REPO_SHA_SIZE];
-    bool found = repo_open(&here, ".") == 0 && repo_resolve(sha, here, rev) == 0 && repo_tree_of(tree, builder_repo(s->builder), sha) == 0;
+    bool found = repo_open(&here, ".") == 0 && repo_resolve(sha, here, rev) == 0 &&
+                 repo_tree_of(tree, builder_repo(s->builder), sha) == 0;
     err_clear();
     repo_close(here);
     return found;
@@ -108,7 +112,8 @@ int setting_resolve(char sha[REPO_SHA_SIZE], struct setting *s, const char *rev)
 {
     struct repo *mirror = builder_repo(s->builder);
     if (!mirror)
-        return err_set(ERR_INVALID, "candidate %s has no repository: give --prebuilt DIR", s->candidate.name);
+        return err_set(ERR_INVALID, "candidate %s has no repository: give --prebuilt DIR",
+                       s->candidate.name);
     if (resolve_here(sha, s, rev))
         return 0;
     if (repo_resolve(sha, mirror, rev) == 0)
@@ -126,7 +131,8 @@ static int add_problem(struct sweep *sweep, struct arena *a, const char *line)
     struct problem problems[3];
     size_t count;
     if (!spelling_guess(&spelling, line))
-        return err_set(ERR_INVALID, "--problem: `%.80s` is no problem in any spelling that assay knows", line);
+        return err_set(ERR_INVALID,
+                       "--problem: `%.80s` is no problem in any spelling that assay knows", line);
     if (spelling_parse(problems, &count, spelling, line) < 0)
         return err_wrap("--problem");
     for (size_t i = 0; i < count; i++) {
@@ -154,16 +160,22 @@ int selection_load(struct selection *s, struct arena *a)
         status = config_model(&s->models[s->model_count++], a, s->model_files.items[i]);
     if (status == 0 && given > 0) {
         struct sweep *typed = &s->sweeps[s->sweep_count++];
-        *typed = (struct sweep){.file = "", .name = "command line", .purpose = "both", .problems = ARENA_ARRAY(a, 3 * given, struct sweep_problem)};
+        *typed = (struct sweep){.file = "",
+                                .name = "command line",
+                                .purpose = "both",
+                                .problems = ARENA_ARRAY(a, 3 * given, struct sweep_problem)};
         for (size_t i = 0; i < given && status == 0; i++)
             status = add_problem(typed, a, s->problem_texts.items[i]);
     }
     if (status == 0 && s->sweep_count + s->model_count == 0)
-        status = err_set(ERR_INVALID, "nothing to do: name problems with --sweep FILE, --model FILE or --problem TEXT");
+        status = err_set(
+            ERR_INVALID,
+            "nothing to do: name problems with --sweep FILE, --model FILE or --problem TEXT");
     return status;
 }
 
-static void add_once(struct sweep_problem *list, size_t *count, size_t earlier, const struct sweep_problem *p)
+static void add_once(struct sweep_problem *list, size_t *count, size_t earlier,
+                     const struct sweep_problem *p)
 {
     for (size_t k = 0; k < earlier; k++) {
         if (strcmp(list[k].text, p->text) == 0)
@@ -172,7 +184,8 @@ static void add_once(struct sweep_problem *list, size_t *count, size_t earlier, 
     list[(*count)++] = *p;
 }
 
-void selection_problems(struct sweep_problem **out, size_t *count, const struct selection *s, struct arena *a)
+void selection_problems(struct sweep_problem **out, size_t *count, const struct selection *s,
+                        struct arena *a)
 {
     size_t room = 0;
     for (size_t i = 0; i < s->sweep_count; i++)
@@ -188,7 +201,8 @@ void selection_problems(struct sweep_problem **out, size_t *count, const struct 
     }
     for (size_t i = 0; i < s->model_count; i++) {
         for (size_t n = 0; n < s->models[i].count; n++) {
-            struct sweep_problem p = {.problem = s->models[i].layers[n].problem, .text = s->models[i].layers[n].text,
+            struct sweep_problem p = {.problem = s->models[i].layers[n].problem,
+                                      .text = s->models[i].layers[n].text,
                                       .origin = s->models[i].file};
             add_once(list, &used, used, &p);
         }
@@ -199,7 +213,10 @@ void selection_problems(struct sweep_problem **out, size_t *count, const struct 
 
 static bool is_plain_word(const char *word)
 {
-    return *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+@%^~") == strlen(word);
+    return *word &&
+           strspn(word,
+                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+@%^~") ==
+               strlen(word);
 }
 
 const char *cmd_typed(struct arena *a, int argc, char **argv)
@@ -236,14 +253,17 @@ const char *cmd_duration(char *text, size_t size, int64_t ns)
 void cmd_print_work(const struct runner *r, int64_t builds)
 {
     if (builds == 0 && r->jobs_run == 0 && r->pairs_run == 0)
-        printf("Nothing was built or measured: everything was in the store (%" PRId64 " results, %" PRId64 " pairs).\n", r->jobs_found,
-               r->pairs_found);
+        printf("Nothing was built or measured: everything was in the store (%" PRId64
+               " results, %" PRId64 " pairs).\n",
+               r->jobs_found, r->pairs_found);
     else
-        printf("Built %" PRId64 ", ran %" PRId64 " checks and %" PRId64 " timing pairs; found %" PRId64 " and %" PRId64 " in the store.\n",
+        printf("Built %" PRId64 ", ran %" PRId64 " checks and %" PRId64
+               " timing pairs; found %" PRId64 " and %" PRId64 " in the store.\n",
                builds, r->jobs_run, r->pairs_run, r->jobs_found, r->pairs_found);
 }
 
-static int write_report(const char *path, void (*print)(struct buf *, const struct report *), const struct report *r)
+static int write_report(const char *path, void (*print)(struct buf *, const struct report *),
+                        const struct report *r)
 {
     struct buf text;
     buf_init(&text, BUF_MAX_REPORT);
@@ -276,7 +296,9 @@ static int write_reports(struct setting *s, const struct report *r, const char *
 /* The options that a command needs to find the same workspace, candidate, machine and gate. */
 static const char *typed_options(struct setting *s)
 {
-    const char *given[][2] = {{"--workspace", s->workspace_folder}, {"--candidate", s->candidate.file}, {"--machine", s->machine_file},
+    const char *given[][2] = {{"--workspace", s->workspace_folder},
+                              {"--candidate", s->candidate.file},
+                              {"--machine", s->machine_file},
                               {"--gate", s->gate_file}};
     struct buf text;
     buf_init(&text, BUF_MAX_LINE);
@@ -289,11 +311,17 @@ static const char *typed_options(struct setting *s)
     return options;
 }
 
-int cmd_report_comparison(struct setting *s, const struct comparison *c, const char *prefix, int *exit_code)
+int cmd_report_comparison(struct setting *s, const struct comparison *c, const char *prefix,
+                          int *exit_code)
 {
     struct report r;
-    struct collect_request q = {.store = s->workspace->store, .repo = builder_repo(s->builder), .candidate = &s->candidate, .gate = &s->gate,
-                                .machine = &s->machine, .comparison = c, .options = typed_options(s)};
+    struct collect_request q = {.store = s->workspace->store,
+                                .repo = builder_repo(s->builder),
+                                .candidate = &s->candidate,
+                                .gate = &s->gate,
+                                .machine = &s->machine,
+                                .comparison = c,
+                                .options = typed_options(s)};
     int status = collect_report(&r, &s->arena, &q);
     if (status < 0)
         return status;

@@ -17,7 +17,8 @@ struct compare_options {
     int64_t builds;
 };
 
-static int build_side(struct artifact *out, struct compare_options *o, const char *rev, const char *prebuilt, const char *side)
+static int build_side(struct artifact *out, struct compare_options *o, const char *rev,
+                      const char *prebuilt, const char *side)
 {
     struct setting *s = &o->setting;
     if (!rev == !prebuilt)
@@ -45,10 +46,12 @@ static size_t list_worse(struct hunt_problem *out, const struct comparison *c)
         if (seen)
             continue;
         if (item->item.check && check_change_blocks(item->change) && item->change != CHECK_MISSING)
-            out[count++] = (struct hunt_problem){.problem = item->item.problem, .variant = item->item.variant,
+            out[count++] = (struct hunt_problem){.problem = item->item.problem,
+                                                 .variant = item->item.variant,
                                                  .label = outcome_word(item->head.outcome)};
         if (item->item.time && item->speed.blocks)
-            out[count++] = (struct hunt_problem){.problem = item->item.problem, .variant = item->item.variant, .slower = true};
+            out[count++] = (struct hunt_problem){
+                .problem = item->item.problem, .variant = item->item.variant, .slower = true};
     }
     return count;
 }
@@ -60,7 +63,11 @@ static int hunt_worse(struct compare_options *o, const struct comparison *c)
     size_t count = list_worse(worse, c);
     if (count == 0)
         return 0;
-    struct hunt h = {.runner = s->runner, .builder = s->builder, .problems = worse, .count = count, .first_parent = o->first_parent};
+    struct hunt h = {.runner = s->runner,
+                     .builder = s->builder,
+                     .problems = worse,
+                     .count = count,
+                     .first_parent = o->first_parent};
     snprintf(h.good, sizeof h.good, "%s", c->row.base_commit);
     snprintf(h.bad, sizeof h.bad, "%s", c->row.head_commit);
     progress_note("bisecting %zu problems that got worse", count);
@@ -74,7 +81,8 @@ static int build_range(struct compare_options *o, const struct comparison *c)
 {
     struct setting *s = &o->setting;
     struct repo_range range;
-    int status = repo_range(&range, &s->arena, builder_repo(s->builder), c->row.base_commit, c->row.head_commit);
+    int status = repo_range(&range, &s->arena, builder_repo(s->builder), c->row.base_commit,
+                            c->row.head_commit);
     if (status < 0)
         return status;
     progress_begin("building every commit", (int64_t)range.count);
@@ -93,7 +101,9 @@ static int open_all(struct compare_options *o)
     struct setting *s = &o->setting;
     int status = selection_load(&o->selection, &s->arena);
     if (status == 0 && (o->bisect || o->every_commit) && (o->base_prebuilt || o->head_prebuilt))
-        status = err_set(ERR_INVALID, "--bisect and --every-commit need two commits: a prebuilt folder has no history");
+        status = err_set(
+            ERR_INVALID,
+            "--bisect and --every-commit need two commits: a prebuilt folder has no history");
     if (status == 0)
         status = setting_open(s, true);
     if (status == 0)
@@ -121,16 +131,26 @@ static int compare_builds(int *code, struct compare_options *o)
         status = build_both(&base, &head, o);
     if (status < 0)
         return status;
-    const struct artifact *broken = base.outcome != OUTCOME_OK ? &base : head.outcome != OUTCOME_OK ? &head : NULL;
+    const struct artifact *broken = base.outcome != OUTCOME_OK   ? &base
+                                    : head.outcome != OUTCOME_OK ? &head
+                                                                 : NULL;
     if (broken) {
-        printf("%.10s does not build: %s\n           log: %s\n", broken->commit, broken->detail, broken->log);
+        printf("%.10s does not build: %s\n           log: %s\n", broken->commit, broken->detail,
+               broken->log);
         *code = broken == &head ? EXIT_BAD : EXIT_CANNOT_TELL;
         return 0;
     }
     struct comparison c;
-    struct compare_request q = {.sweeps = o->selection.sweeps, .sweep_count = o->selection.sweep_count, .models = o->selection.models,
-                                .model_count = o->selection.model_count, .variant = s->candidate.variant, .base = &base, .head = &head,
-                                .command = o->command, .round = o->round, .no_timing = o->no_timing};
+    struct compare_request q = {.sweeps = o->selection.sweeps,
+                                .sweep_count = o->selection.sweep_count,
+                                .models = o->selection.models,
+                                .model_count = o->selection.model_count,
+                                .variant = s->candidate.variant,
+                                .base = &base,
+                                .head = &head,
+                                .command = o->command,
+                                .round = o->round,
+                                .no_timing = o->no_timing};
     status = compare_run(&c, &s->arena, s->runner, &q);
     if (status == 0 && o->bisect)
         status = hunt_worse(o, &c);
@@ -149,21 +169,58 @@ static int run(int argc, char **argv)
     struct compare_options o = {0};
     struct opt_list operands;
     const struct opt table[] = {
-        {.name = "base", .kind = OPT_TEXT, .value = &o.base, .argument = "REV", .help = "the commit compared against"},
-        {.name = "head", .kind = OPT_TEXT, .value = &o.head, .argument = "REV", .help = "the commit in question"},
-        {.name = "base-prebuilt", .kind = OPT_TEXT, .value = &o.base_prebuilt, .argument = "DIR", .help = "your own build instead of --base"},
-        {.name = "head-prebuilt", .kind = OPT_TEXT, .value = &o.head_prebuilt, .argument = "DIR", .help = "your own build instead of --head"},
-        {.name = "patch", .kind = OPT_TEXT, .value = &o.patch, .argument = "FILE", .help = "applied on top of every commit"},
+        {.name = "base",
+         .kind = OPT_TEXT,
+         .value = &o.base,
+         .argument = "REV",
+         .help = "the commit compared against"},
+        {.name = "head",
+         .kind = OPT_TEXT,
+         .value = &o.head,
+         .argument = "REV",
+         .help = "the commit in question"},
+        {.name = "base-prebuilt",
+         .kind = OPT_TEXT,
+         .value = &o.base_prebuilt,
+         .argument = "DIR",
+         .help = "your own build instead of --base"},
+        {.name = "head-prebuilt",
+         .kind = OPT_TEXT,
+         .value = &o.head_prebuilt,
+         .argument = "DIR",
+         .help = "your own build instead of --head"},
+        {.name = "patch",
+         .kind = OPT_TEXT,
+         .value = &o.patch,
+         .argument = "FILE",
+         .help = "applied on top of every commit"},
         SELECTION_OPTIONS(&o.selection),
         MODEL_OPTION(&o.selection),
-        {.name = "bisect", .kind = OPT_FLAG, .value = &o.bisect, .help = "find the commit behind everything that got worse"},
-        {.name = "every-commit", .kind = OPT_FLAG, .value = &o.every_commit,
+        {.name = "bisect",
+         .kind = OPT_FLAG,
+         .value = &o.bisect,
+         .help = "find the commit behind everything that got worse"},
+        {.name = "every-commit",
+         .kind = OPT_FLAG,
+         .value = &o.every_commit,
          .help = "also build each commit in between, and name those that do not build"},
-        {.name = "first-parent", .kind = OPT_FLAG, .value = &o.first_parent, .help = "with --bisect: blame merges, do not enter them"},
+        {.name = "first-parent",
+         .kind = OPT_FLAG,
+         .value = &o.first_parent,
+         .help = "with --bisect: blame merges, do not enter them"},
         {.name = "no-timing", .kind = OPT_FLAG, .value = &o.no_timing, .help = "correctness only"},
-        {.name = "round", .kind = OPT_INT, .value = &o.round, .argument = "N", .min = 0, .max = 1000000,
+        {.name = "round",
+         .kind = OPT_INT,
+         .value = &o.round,
+         .argument = "N",
+         .min = 0,
+         .max = 1000000,
          .help = "above 0: a fresh timing session beside the stored one"},
-        {.name = "report", .kind = OPT_TEXT, .value = &o.prefix, .argument = "PREFIX", .help = "write PREFIX.html, PREFIX.md and PREFIX.json"},
+        {.name = "report",
+         .kind = OPT_TEXT,
+         .value = &o.prefix,
+         .argument = "PREFIX",
+         .help = "write PREFIX.html, PREFIX.md and PREFIX.json"},
         SETTING_OPTIONS(&o.setting),
         {0},
     };
@@ -181,9 +238,12 @@ const struct opt_command cmd_compare = {
     .name = "compare",
     .summary = "compare two builds on the same problems: right or wrong, faster or slower",
     .usage = "",
-    .text = "Checks every problem at both commits, times what both do right in interleaved pairs of fresh processes, prints and\n"
-            "reports. What the store holds is not run again. Exit code 0 when nothing got worse, 1 when something did.\n\n"
-            "  assay compare --candidate pebble.yaml --base v1 --head main --sweep s.yaml --model resnet50.yaml --bisect \\\n"
+    .text = "Checks every problem at both commits, times what both do right in interleaved pairs "
+            "of fresh processes, prints and\n"
+            "reports. What the store holds is not run again. Exit code 0 when nothing got worse, 1 "
+            "when something did.\n\n"
+            "  assay compare --candidate pebble.yaml --base v1 --head main --sweep s.yaml --model "
+            "resnet50.yaml --bisect \\\n"
             "      --report out/report",
     .run = run,
 };

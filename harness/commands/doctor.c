@@ -9,7 +9,8 @@
 
 static void line(bool *well, bool good, const char *what, const char *detail)
 {
-    printf("%-7s %s%s%s\n", good ? "ok" : "MISSING", what, detail && *detail ? ": " : "", detail ? detail : "");
+    printf("%-7s %s%s%s\n", good ? "ok" : "MISSING", what, detail && *detail ? ": " : "",
+           detail ? detail : "");
     *well = *well && good;
 }
 
@@ -17,9 +18,11 @@ static void check_programs(bool *well, const struct candidate *c)
 {
     line(well, proc_have_program("git"), "git", "fetches repositories");
     for (size_t i = 0; c && i < c->build.steps.count; i++)
-        line(well, proc_have_program(c->build.steps.items[i][0]), c->build.steps.items[i][0], "a build step");
+        line(well, proc_have_program(c->build.steps.items[i][0]), c->build.steps.items[i][0],
+             "a build step");
     for (size_t i = 0; c && i < c->build.toolchain.count; i++)
-        line(well, proc_have_program(c->build.toolchain.items[i][0]), c->build.toolchain.items[i][0], "part of the toolchain");
+        line(well, proc_have_program(c->build.toolchain.items[i][0]),
+             c->build.toolchain.items[i][0], "part of the toolchain");
 }
 
 /* Each in turn; the first that fails is what to mend first. */
@@ -75,7 +78,11 @@ static int run(int argc, char **argv)
     const char *kind = NULL;
     struct opt_list operands;
     const struct opt table[] = {
-        {.name = "keys", .kind = OPT_WORD, .value = &kind, .argument = "KIND", .words = config_kinds,
+        {.name = "keys",
+         .kind = OPT_WORD,
+         .value = &kind,
+         .argument = "KIND",
+         .words = config_kinds,
          .help = "print what a file of this kind may say: candidate, sweep, model, machine, gate"},
         SETTING_OPTIONS(&s),
         {0},

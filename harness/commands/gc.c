@@ -44,10 +44,23 @@ static int run(int argc, char **argv)
     struct workspace *w = NULL;
     struct opt_list operands;
     const struct opt table[] = {
-        {.name = "slots", .kind = OPT_FLAG, .value = &o.slots, .help = "also the checked-out trees and build folders"},
-        {.name = "artifacts", .kind = OPT_FLAG, .value = &o.artifacts, .help = "also what builds left: it is built again when needed"},
-        {.name = "dry-run", .letter = 'n', .kind = OPT_FLAG, .value = &o.dry, .help = "say what would go"},
-        {.name = "workspace", .kind = OPT_TEXT, .value = &o.folder, .argument = "DIR",
+        {.name = "slots",
+         .kind = OPT_FLAG,
+         .value = &o.slots,
+         .help = "also the checked-out trees and build folders"},
+        {.name = "artifacts",
+         .kind = OPT_FLAG,
+         .value = &o.artifacts,
+         .help = "also what builds left: it is built again when needed"},
+        {.name = "dry-run",
+         .letter = 'n',
+         .kind = OPT_FLAG,
+         .value = &o.dry,
+         .help = "say what would go"},
+        {.name = "workspace",
+         .kind = OPT_TEXT,
+         .value = &o.folder,
+         .argument = "DIR",
          .help = "folder with .assay (default: $ASSAY_WORKSPACE, else upwards from here)"},
         {0},
     };

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const spelling_words[] = {"assay", "miopen", "rocmlir", "mlir-miopen", "miir", NULL};
+static const char *const spelling_words[] = {"assay",       "miopen", "rocmlir",
+                                             "mlir-miopen", "miir",   NULL};
 
 static bool spelling_of(enum spelling *out, const char *word)
 {
@@ -52,7 +53,8 @@ static void import_line(struct job_of_import *j, const char *line, const char *p
     j->lines++;
     bool known = j->from ? spelling_of(&from, j->from) : spelling_guess(&from, line);
     if (!known) {
-        fprintf(stderr, "%s: `%.60s` is no problem in any spelling that assay knows\n", place, line);
+        fprintf(stderr, "%s: `%.60s` is no problem in any spelling that assay knows\n", place,
+                line);
         j->refused++;
     } else if (spelling_parse(problems, &count, from, line) < 0) {
         fprintf(stderr, "%s: %s\n", place, err_message());
@@ -107,11 +109,22 @@ static int run(int argc, char **argv)
     struct job_of_import j = {.to = "assay"};
     struct opt_list operands;
     const struct opt table[] = {
-        {.name = "from", .kind = OPT_WORD, .value = &j.from, .argument = "TOOL", .words = spelling_words,
-         .help = "whose words the lines are (default: seen from each line): assay, miopen, rocmlir, mlir-miopen, miir"},
-        {.name = "to", .kind = OPT_WORD, .value = &j.to, .argument = "TOOL", .words = spelling_words,
+        {.name = "from",
+         .kind = OPT_WORD,
+         .value = &j.from,
+         .argument = "TOOL",
+         .words = spelling_words,
+         .help = "whose words the lines are (default: seen from each line): assay, miopen, "
+                 "rocmlir, mlir-miopen, miir"},
+        {.name = "to",
+         .kind = OPT_WORD,
+         .value = &j.to,
+         .argument = "TOOL",
+         .words = spelling_words,
          .help = "whose words to print (default: assay)"},
-        {.name = "pads-by-side", .kind = OPT_FLAG, .value = &j.pads_by_side,
+        {.name = "pads-by-side",
+         .kind = OPT_FLAG,
+         .value = &j.pads_by_side,
          .help = "with --to miir: write pads that differ by side in pebble's extension"},
         {0},
     };
@@ -126,8 +139,10 @@ const struct opt_command cmd_import = {
     .name = "import",
     .summary = "turn MIOpenDriver and rocMLIR command lines into problems, and back",
     .usage = "[FILE...]",
-    .text = "Reads lines from the files or standard input and prints one problem a line. Empty lines and # comments are\n"
-            "skipped; a line that cannot be taken is named with its reason, the others are still printed.\n\n"
+    .text = "Reads lines from the files or standard input and prints one problem a line. Empty "
+            "lines and # comments are\n"
+            "skipped; a line that cannot be taken is named with its reason, the others are still "
+            "printed.\n\n"
             "  assay import miopen.log > configs/problems/mine.txt\n"
             "  assay import --to rocmlir configs/problems/backward-data.txt",
     .run = run,

@@ -29,6 +29,7 @@ const struct opt_command cmd_init = {
     .name = "init",
     .summary = "make a workspace: the folder .assay with store, mirrors, slots and artifacts",
     .usage = "[DIR]",
-    .text = "Makes DIR/.assay (here without DIR). A workspace that is there already is left as it is.",
+    .text =
+        "Makes DIR/.assay (here without DIR). A workspace that is there already is left as it is.",
     .run = run,
 };

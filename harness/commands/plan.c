@@ -14,8 +14,8 @@ struct plan_options {
 
 static void print_job(const struct job *j, bool stored)
 {
-    printf("%-6s %.10s %-7s %s\n       because %s\n", stored ? "stored" : "run", j->artifact->commit, data_kind_name(j->data), j->problem,
-           j->because);
+    printf("%-6s %.10s %-7s %s\n       because %s\n", stored ? "stored" : "run",
+           j->artifact->commit, data_kind_name(j->data), j->problem, j->because);
 }
 
 static int print_plan(struct plan_options *o, const struct artifact *artifacts, size_t count)
@@ -24,12 +24,14 @@ static int print_plan(struct plan_options *o, const struct artifact *artifacts, 
     size_t problem_count;
     struct plan plan;
     selection_problems(&problems, &problem_count, &o->selection, &o->setting.arena);
-    int status = plan_correctness(&plan, &o->setting.arena, o->setting.runner, artifacts, count, problems, problem_count, 0);
+    int status = plan_correctness(&plan, &o->setting.arena, o->setting.runner, artifacts, count,
+                                  problems, problem_count, 0);
     if (status < 0)
         return status;
     for (size_t i = 0; i < plan.count; i++)
         print_job(&plan.jobs[i], plan.is_stored[i]);
-    printf("%zu jobs: %zu to run, %zu in the store\n", plan.count, plan.count - plan.stored, plan.stored);
+    printf("%zu jobs: %zu to run, %zu in the store\n", plan.count, plan.count - plan.stored,
+           plan.stored);
     return 0;
 }
 
@@ -50,8 +52,10 @@ static int plan_revs(struct plan_options *o)
         if (status == 0)
             status = build_commit(&artifacts[i], &s->arena, s->builder, sha, BUILD_ONLY_FIND);
         if (status == 0)
-            printf("%.10s %s\n", sha, artifacts[i].outcome == OUTCOME_MISSING ? "is to be built: no artifact for its tree and recipe"
-                                                                             : outcome_word(artifacts[i].outcome));
+            printf("%.10s %s\n", sha,
+                   artifacts[i].outcome == OUTCOME_MISSING
+                       ? "is to be built: no artifact for its tree and recipe"
+                       : outcome_word(artifacts[i].outcome));
     }
     return status < 0 ? status : print_plan(o, artifacts, o->revs.count);
 }
@@ -61,10 +65,18 @@ static int run(int argc, char **argv)
     struct plan_options o = {0};
     struct opt_list operands;
     const struct opt table[] = {
-        {.name = "rev", .kind = OPT_LIST, .value = &o.revs, .argument = "REV", .help = "commit to plan for; repeatable"},
+        {.name = "rev",
+         .kind = OPT_LIST,
+         .value = &o.revs,
+         .argument = "REV",
+         .help = "commit to plan for; repeatable"},
         SELECTION_OPTIONS(&o.selection),
         MODEL_OPTION(&o.selection),
-        {.name = "dry-run", .letter = 'n', .kind = OPT_FLAG, .value = &o.dry, .help = "as `assay run -n`: planning never runs anything"},
+        {.name = "dry-run",
+         .letter = 'n',
+         .kind = OPT_FLAG,
+         .value = &o.dry,
+         .help = "as `assay run -n`: planning never runs anything"},
         SETTING_OPTIONS(&o.setting),
         {0},
     };
@@ -80,6 +92,7 @@ const struct opt_command cmd_plan = {
     .summary = "print every job that would run, each with a because",
     .usage = "",
     .text = "Builds nothing and runs nothing.\n\n"
-            "  assay plan --candidate configs/candidates/pebble.yaml --rev main --sweep configs/sweeps/backward-data.yaml",
+            "  assay plan --candidate configs/candidates/pebble.yaml --rev main --sweep "
+            "configs/sweeps/backward-data.yaml",
     .run = run,
 };

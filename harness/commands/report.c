@@ -18,7 +18,11 @@ static int run(int argc, char **argv)
     const char *prefix = NULL;
     struct opt_list operands;
     const struct opt table[] = {
-        {.name = "report", .kind = OPT_TEXT, .value = &prefix, .argument = "PREFIX", .help = "write PREFIX.html, PREFIX.md and PREFIX.json"},
+        {.name = "report",
+         .kind = OPT_TEXT,
+         .value = &prefix,
+         .argument = "PREFIX",
+         .help = "write PREFIX.html, PREFIX.md and PREFIX.json"},
         SETTING_OPTIONS(&s),
         {0},
     };
@@ -34,7 +38,8 @@ const struct opt_command cmd_report = {
     .name = "report",
     .summary = "print a stored comparison again, judged by the gate given",
     .usage = "[COMPARISON]",
-    .text = "COMPARISON is an id (or its beginning) from `assay status`, the latest without one. Nothing is built or run.\n\n"
+    .text = "COMPARISON is an id (or its beginning) from `assay status`, the latest without one. "
+            "Nothing is built or run.\n\n"
             "  assay report --candidate pebble.yaml --gate strict.yaml --report out/strict",
     .run = run,
 };

@@ -57,13 +57,13 @@ static void print_verdict(const struct check_verdict *v, const char *problem, bo
         return;
     printf("%-14s %s\n", outcome_word(v->outcome), problem);
     if (*v->detail)
-        printf("               %s%s%s%s (row %" PRId64 ")\n", v->detail, *v->signature ? " [" : "", v->signature, *v->signature ? "]" : "",
-               v->row);
+        printf("               %s%s%s%s (row %" PRId64 ")\n", v->detail, *v->signature ? " [" : "",
+               v->signature, *v->signature ? "]" : "", v->row);
 }
 
 /* Rows stand by data kind, then by problem; a verdict takes the rows of its problem. */
-static void judge_rows(struct tally *t, struct run_options *o, const struct result_row *rows, size_t count, const struct sweep_problem *problems,
-                       size_t problem_count)
+static void judge_rows(struct tally *t, struct run_options *o, const struct result_row *rows,
+                       size_t count, const struct sweep_problem *problems, size_t problem_count)
 {
     struct arena *a = &o->setting.arena;
     struct result_row *mine = ARENA_ARRAY(a, count, struct result_row);
@@ -93,14 +93,16 @@ static int run_problems(int *code, struct run_options *o, const struct artifact 
     size_t count;
     struct plan plan;
     selection_problems(&problems, &count, &o->selection, &s->arena);
-    int status = plan_correctness(&plan, &s->arena, s->runner, artifact, 1, problems, count, o->round);
+    int status =
+        plan_correctness(&plan, &s->arena, s->runner, artifact, 1, problems, count, o->round);
     if (status < 0)
         return status;
     if (o->dry) {
         for (size_t i = 0; i < plan.count; i++)
-            printf("%-6s %-7s %s\n       because %s\n", plan.is_stored[i] ? "stored" : "run", data_kind_name(plan.jobs[i].data),
-                   plan.jobs[i].problem, plan.jobs[i].because);
-        printf("%zu jobs: %zu to run, %zu in the store\n", plan.count, plan.count - plan.stored, plan.stored);
+            printf("%-6s %-7s %s\n       because %s\n", plan.is_stored[i] ? "stored" : "run",
+                   data_kind_name(plan.jobs[i].data), plan.jobs[i].problem, plan.jobs[i].because);
+        printf("%zu jobs: %zu to run, %zu in the store\n", plan.count, plan.count - plan.stored,
+               plan.stored);
         return 0;
     }
     struct result_row *rows = ARENA_ARRAY(&s->arena, plan.count, struct result_row);
@@ -121,13 +123,15 @@ static int run_build(int *code, struct run_options *o)
     struct artifact artifact;
     int status = selection_load(&o->selection, &s->arena);
     if (status == 0 && o->prebuilt && (o->rev || o->patch))
-        status = err_set(ERR_INVALID, "--prebuilt stands for a build: --rev and --patch do not go with it");
+        status = err_set(ERR_INVALID,
+                         "--prebuilt stands for a build: --rev and --patch do not go with it");
     if (status == 0)
         status = setting_open(s, false);
     if (status == 0)
         status = find_build(&artifact, o);
     if (status == 0 && artifact.outcome == OUTCOME_BUILD_ERROR) {
-        printf("build-error    %.10s: %s\n               log: %s\n", artifact.commit, artifact.detail, artifact.log);
+        printf("build-error    %.10s: %s\n               log: %s\n", artifact.commit,
+               artifact.detail, artifact.log);
         *code = EXIT_CANNOT_TELL;
         return 0;
     }
@@ -141,21 +145,46 @@ static int run(int argc, char **argv)
     struct run_options o = {0};
     struct opt_list operands;
     const struct opt table[] = {
-        {.name = "rev", .kind = OPT_TEXT, .value = &o.rev, .argument = "REV",
-         .help = "commit to run at (default: HEAD, of the working directory's repository if it is the candidate's)"},
-        {.name = "prebuilt", .kind = OPT_TEXT, .value = &o.prebuilt, .argument = "DIR", .help = "a build folder of your own instead of a commit"},
-        {.name = "patch", .kind = OPT_TEXT, .value = &o.patch, .argument = "FILE", .help = "applied on top of the commit"},
+        {.name = "rev",
+         .kind = OPT_TEXT,
+         .value = &o.rev,
+         .argument = "REV",
+         .help = "commit to run at (default: HEAD, of the working directory's repository if it is "
+                 "the candidate's)"},
+        {.name = "prebuilt",
+         .kind = OPT_TEXT,
+         .value = &o.prebuilt,
+         .argument = "DIR",
+         .help = "a build folder of your own instead of a commit"},
+        {.name = "patch",
+         .kind = OPT_TEXT,
+         .value = &o.patch,
+         .argument = "FILE",
+         .help = "applied on top of the commit"},
         SELECTION_OPTIONS(&o.selection),
         MODEL_OPTION(&o.selection),
-        {.name = "round", .kind = OPT_INT, .value = &o.round, .argument = "N", .min = 0, .max = 1000000,
+        {.name = "round",
+         .kind = OPT_INT,
+         .value = &o.round,
+         .argument = "N",
+         .min = 0,
+         .max = 1000000,
          .help = "above 0: fresh compiles, beside the stored rows"},
-        {.name = "all", .kind = OPT_FLAG, .value = &o.all, .help = "print the problems that pass, too"},
-        {.name = "dry-run", .letter = 'n', .kind = OPT_FLAG, .value = &o.dry, .help = "print the plan with a because for each job; run nothing"},
+        {.name = "all",
+         .kind = OPT_FLAG,
+         .value = &o.all,
+         .help = "print the problems that pass, too"},
+        {.name = "dry-run",
+         .letter = 'n',
+         .kind = OPT_FLAG,
+         .value = &o.dry,
+         .help = "print the plan with a because for each job; run nothing"},
         SETTING_OPTIONS(&o.setting),
         {0},
     };
     int code = EXIT_GOOD;
-    if (cmd_parse(&code, &cmd_run, table, argc, argv, &o.setting.arena, &operands) && run_build(&code, &o) < 0)
+    if (cmd_parse(&code, &cmd_run, table, argc, argv, &o.setting.arena, &operands) &&
+        run_build(&code, &o) < 0)
         code = cmd_fail();
     setting_close(&o.setting);
     return code;
@@ -165,9 +194,12 @@ const struct opt_command cmd_run = {
     .name = "run",
     .summary = "check problems at one commit (or your own build) against the reference",
     .usage = "",
-    .text = "Exit code 0 when nothing failed and something passed, 1 when a problem failed, 125 when nothing can be told (the\n"
+    .text = "Exit code 0 when nothing failed and something passed, 1 when a problem failed, 125 "
+            "when nothing can be told (the\n"
             "commit does not build, no problem applies): so it works under git bisect:\n\n"
-            "  git bisect run assay run --candidate pebble.yaml --problem 'conv fwd f32 n1 c8 k8 g1 in8x8 ...'\n"
-            "  assay run --candidate pebble.yaml --prebuilt build --sweep configs/sweeps/backward-data.yaml",
+            "  git bisect run assay run --candidate pebble.yaml --problem 'conv fwd f32 n1 c8 k8 "
+            "g1 in8x8 ...'\n"
+            "  assay run --candidate pebble.yaml --prebuilt build --sweep "
+            "configs/sweeps/backward-data.yaml",
     .run = run,
 };

@@ -40,13 +40,15 @@ static int print_row(struct workspace *w, int64_t number)
     field("problem", r.problem);
     field("variant", r.variant);
     printf("data        %s, seed %" PRId64 ", round %" PRId64 "\n", r.data, r.seed, r.round);
-    printf("outcome     %s at %s: %s\n", outcome_word(r.outcome), stage_word(r.stage), outcome_sentence(r.outcome));
+    printf("outcome     %s at %s: %s\n", outcome_word(r.outcome), stage_word(r.stage),
+           outcome_sentence(r.outcome));
     field("detail", r.detail);
     field("signature", r.signature);
     printf("candidate   %s %s\n", r.candidate, *r.commit ? r.commit : "(prebuilt)");
     field("artifact", r.artifact);
     field("code", r.code);
-    printf("kernels     %" PRId64 ", %" PRId64 " bytes of code, workspace %" PRId64 " bytes\n", r.kernels, r.code_bytes, r.workspace_bytes);
+    printf("kernels     %" PRId64 ", %" PRId64 " bytes of code, workspace %" PRId64 " bytes\n",
+           r.kernels, r.code_bytes, r.workspace_bytes);
     printf("compile     %s\n", cmd_duration(duration, sizeof duration, r.compile_ns));
     printf("execute     %s\n", cmd_duration(duration, sizeof duration, r.execute_ns));
     field("machine", r.machine);
@@ -65,7 +67,10 @@ static int run(int argc, char **argv)
     struct workspace *w = NULL;
     struct opt_list operands;
     const struct opt table[] = {
-        {.name = "workspace", .kind = OPT_TEXT, .value = &folder, .argument = "DIR",
+        {.name = "workspace",
+         .kind = OPT_TEXT,
+         .value = &folder,
+         .argument = "DIR",
          .help = "folder with .assay (default: $ASSAY_WORKSPACE, else upwards from here)"},
         {0},
     };

@@ -1,4 +1,5 @@
-/* worker: the door that assay itself uses for its children; see harness/worker.h for the protocol. */
+/* worker: the door that assay itself uses for its children; see harness/worker.h for the protocol.
+ */
 #include "harness/commands/cmd.h"
 
 #include "harness/worker.h"

@@ -1,8 +1,10 @@
-/* miir: candidates with rocMLIR's client C interface, version 6 (facts: mlir/tools/rocmlir-lib/Miir.h of ROCm/rocMLIR), loaded with dlopen.
+/* miir: candidates with rocMLIR's client C interface, version 6 (facts:
+ * mlir/tools/rocmlir-lib/Miir.h of ROCm/rocMLIR), loaded with dlopen.
  *
- * A problem becomes an option string. Its kernels are asked for by kernel id 0..n-1, a handle each, and launched in that order; their arguments
- * are bare pointers in the order filter, input, output. A handle that is NULL means "not applicable" or "malformed", and no text says which: so
- * a canary problem, which every convolution compiler does, is asked before "not applicable" is believed.
+ * A problem becomes an option string. Its kernels are asked for by kernel id 0..n-1, a handle each,
+ * and launched in that order; their arguments are bare pointers in the order filter, input, output.
+ * A handle that is NULL means "not applicable" or "malformed", and no text says which: so a canary
+ * problem, which every convolution compiler does, is asked before "not applicable" is believed.
  */
 #include "harness/drivers/driver.h"
 
@@ -26,14 +28,17 @@ struct miir {
     int (*dims)(miir_handle, size_t *global, size_t *local);
 };
 
-static const char *const status_words[] = {"success", "invalid parameter", "invalid module", "build failure"};
+static const char *const status_words[] = {"success", "invalid parameter", "invalid module",
+                                           "build failure"};
 
 static const char *status_word(int status)
 {
-    return status >= 0 && (size_t)status < COUNT_OF(status_words) ? status_words[status] : "unknown status";
+    return status >= 0 && (size_t)status < COUNT_OF(status_words) ? status_words[status]
+                                                                  : "unknown status";
 }
 
-static void answer(struct driver_answer *out, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
+static void answer(struct driver_answer *out, enum outcome outcome, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 static void answer(struct driver_answer *out, enum outcome outcome, const char *format, ...)
 {
     va_list args;
@@ -63,13 +68,18 @@ static bool load(struct miir *m, struct driver_answer *out, const char *path)
         void *function;
         const char *name;
     } symbols[] = {
-        {&m->create, "miirCreateHandle"},   {&m->destroy, "miirDestroyHandle"},         {&m->kernel_count, "miirGetKernelCount"},
-        {&m->lower, "miirLowerBin"},        {&m->workspace_size, "miirGetWorkspaceSize"}, {&m->buffer, "miirBufferGet"},
+        {&m->create, "miirCreateHandle"},
+        {&m->destroy, "miirDestroyHandle"},
+        {&m->kernel_count, "miirGetKernelCount"},
+        {&m->lower, "miirLowerBin"},
+        {&m->workspace_size, "miirGetWorkspaceSize"},
+        {&m->buffer, "miirBufferGet"},
         {&m->dims, "miirGetExecutionDims"},
     };
     for (size_t i = 0; i < COUNT_OF(symbols); i++) {
         if (!take_symbol(symbols[i].function, m, symbols[i].name)) {
-            answer(out, OUTCOME_INFRA, "the library has no %s: it does not speak Miir version 6", symbols[i].name);
+            answer(out, OUTCOME_INFRA, "the library has no %s: it does not speak Miir version 6",
+                   symbols[i].name);
             return false;
         }
     }
@@ -104,7 +114,10 @@ static bool canary_lives(const struct miir *m, const struct driver_request *requ
     struct buf options;
     buf_init(&options, BUF_MAX_LINE);
     bool lives = false;
-    if (problem_parse(&canary.problem, "conv fwd f32 n1 c32 k32 g1 in8x8 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw") < 0)
+    if (problem_parse(
+            &canary.problem,
+            "conv fwd f32 n1 c32 k32 g1 in8x8 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw") <
+        0)
         bug("the canary problem is malformed: %s", err_message());
     if (spell(&options, &canary) == 0) {
         miir_handle handle = create_kernel(m, options.data, 0);
@@ -117,16 +130,19 @@ static bool canary_lives(const struct miir *m, const struct driver_request *requ
 }
 
 /* Code, name and geometry of one lowered handle. False: the answer says what went wrong. */
-static bool take_kernel(struct bundle_kernel *k, struct driver_answer *out, struct arena *a, const struct miir *m, miir_handle handle, int id)
+static bool take_kernel(struct bundle_kernel *k, struct driver_answer *out, struct arena *a,
+                        const struct miir *m, miir_handle handle, int id)
 {
     int status = m->lower(handle);
     if (status != 0) {
-        answer(out, OUTCOME_COMPILE_ERROR, "miirLowerBin of kernel %d: %s", id, status_word(status));
+        answer(out, OUTCOME_COMPILE_ERROR, "miirLowerBin of kernel %d: %s", id,
+               status_word(status));
         return false;
     }
     status = m->buffer(handle, NULL, &k->code_bytes);
     if (status != 0 || k->code_bytes == 0 || k->code_bytes > BUF_MAX_CODE) {
-        answer(out, OUTCOME_COMPILE_ERROR, "miirBufferGet of kernel %d: %s, %zu bytes", id, status_word(status), k->code_bytes);
+        answer(out, OUTCOME_COMPILE_ERROR, "miirBufferGet of kernel %d: %s, %zu bytes", id,
+               status_word(status), k->code_bytes);
         return false;
     }
     char *code = arena_alloc(a, k->code_bytes + 1);
@@ -134,8 +150,10 @@ static bool take_kernel(struct bundle_kernel *k, struct driver_answer *out, stru
     size_t global = 0, local = 0;
     if (status == 0)
         status = m->dims(handle, &global, &local);
-    if (status != 0 || local == 0 || global == 0 || global % local != 0 || global / local > UINT32_MAX || local > UINT32_MAX) {
-        answer(out, OUTCOME_COMPILE_ERROR, "kernel %d: %s, global size %zu, local size %zu", id, status_word(status), global, local);
+    if (status != 0 || local == 0 || global == 0 || global % local != 0 ||
+        global / local > UINT32_MAX || local > UINT32_MAX) {
+        answer(out, OUTCOME_COMPILE_ERROR, "kernel %d: %s, global size %zu, local size %zu", id,
+               status_word(status), global, local);
         return false;
     }
     k->code = code;
@@ -145,14 +163,16 @@ static bool take_kernel(struct bundle_kernel *k, struct driver_answer *out, stru
     return true;
 }
 
-static bool compile_kernels(struct driver_answer *out, struct arena *a, const struct miir *m, const char *options, int count)
+static bool compile_kernels(struct driver_answer *out, struct arena *a, const struct miir *m,
+                            const char *options, int count)
 {
     struct bundle *b = &out->bundle;
     b->kernels = ARENA_ARRAY(a, (size_t)count, struct bundle_kernel);
     for (int id = 0; id < count; id++) {
         miir_handle handle = create_kernel(m, options, id);
         if (!handle) {
-            answer(out, OUTCOME_COMPILE_ERROR, "the candidate counts %d kernels, but gives no handle for kernel %d", count, id);
+            answer(out, OUTCOME_COMPILE_ERROR,
+                   "the candidate counts %d kernels, but gives no handle for kernel %d", count, id);
             return false;
         }
         bool taken = take_kernel(&b->kernels[b->count++], out, a, m, handle, id);
@@ -163,15 +183,18 @@ static bool compile_kernels(struct driver_answer *out, struct arena *a, const st
     return true;
 }
 
-static void compile_options(struct driver_answer *out, struct arena *a, const struct miir *m, const struct driver_request *request,
-                            const char *options)
+static void compile_options(struct driver_answer *out, struct arena *a, const struct miir *m,
+                            const struct driver_request *request, const char *options)
 {
     miir_handle handle = m->create(options);
     if (!handle) {
         if (canary_lives(m, request))
-            answer(out, OUTCOME_NOT_APPLICABLE, "miirCreateHandle gives no handle for this problem");
+            answer(out, OUTCOME_NOT_APPLICABLE,
+                   "miirCreateHandle gives no handle for this problem");
         else
-            answer(out, OUTCOME_INFRA, "miirCreateHandle gives no handle even for a small 1x1 convolution on %s", request->arch);
+            answer(out, OUTCOME_INFRA,
+                   "miirCreateHandle gives no handle even for a small 1x1 convolution on %s",
+                   request->arch);
         return;
     }
     int count = m->kernel_count(handle);
@@ -182,7 +205,8 @@ static void compile_options(struct driver_answer *out, struct arena *a, const st
         return;
     }
     if (out->bundle.workspace_bytes != 0) {
-        answer(out, OUTCOME_NOT_APPLICABLE, "the kernels want a workspace of %" PRId64 " bytes, which this driver does not pass",
+        answer(out, OUTCOME_NOT_APPLICABLE,
+               "the kernels want a workspace of %" PRId64 " bytes, which this driver does not pass",
                out->bundle.workspace_bytes);
         return;
     }

@@ -1,5 +1,6 @@
-/* search: how many builds a bisection takes, by our engine alone, on graphs with a planted culprit: commits asked for one problem against the
- * bound ceil(log2 N) + 2, and for many problems at once against searching each by itself (every separate search caching nothing).
+/* search: how many builds a bisection takes, by our engine alone, on graphs with a planted culprit:
+ * commits asked for one problem against the bound ceil(log2 N) + 2, and for many problems at once
+ * against searching each by itself (every separate search caching nothing).
  */
 #include "harness/bisect.h"
 #include "src/fs.h"
@@ -56,7 +57,8 @@ struct row {
 
 static struct row one_problem(size_t commits)
 {
-    struct row r = {.goal = ceil(log2((double)commits - 1)) + 2, .unit = "commits asked, ends included"};
+    struct row r = {.goal = ceil(log2((double)commits - 1)) + 2,
+                    .unit = "commits asked, ends included"};
     int64_t total = 0;
     for (int t = 0; t < TRIALS; t++) {
         size_t culprit = 1 + draw(commits - 1);
@@ -91,8 +93,9 @@ static int write_json(const struct row *rows, size_t count, const char *path)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_pack("{s:s, s:f, s:s, s:f, s:s}", "id", rows[i].id, "value", rows[i].value, "unit",
-                                              rows[i].unit, "goal", rows[i].goal, "better", "lower"));
+        json_array_append_new(list, json_pack("{s:s, s:f, s:s, s:f, s:s}", "id", rows[i].id,
+                                              "value", rows[i].value, "unit", rows[i].unit, "goal",
+                                              rows[i].goal, "better", "lower"));
     json_t *page = json_pack("{s:s, s:{}, s:o}", "bench", "search", "machine", "rows", list);
     char *text = json_dumps(page, JSON_INDENT(2));
     int status = fs_write_text(path, text);
@@ -110,7 +113,8 @@ int main(int argc, char **argv)
     rows[count++] = many_problems(256, 300, 4);
     rows[count++] = many_problems(1024, 300, 16);
     for (size_t i = 0; i < count; i++)
-        printf("%-32s %10.4f  goal %8.4f  %s\n", rows[i].id, rows[i].value, rows[i].goal, rows[i].unit);
+        printf("%-32s %10.4f  goal %8.4f  %s\n", rows[i].id, rows[i].value, rows[i].goal,
+               rows[i].unit);
     if (argc > 1 && write_json(rows, count, argv[1]) < 0)
         die("%s", err_message());
     return 0;

@@ -1,5 +1,6 @@
-/* fuzz_worker: a job's text from anywhere must end in an answer or a message. Texts that name a task are left to the tests, since a task loads
- * the libraries it is told to. Exercises harness/worker.c: values, tasks, numbers.
+/* fuzz_worker: a job's text from anywhere must end in an answer or a message. Texts that name a
+ * task are left to the tests, since a task loads the libraries it is told to. Exercises
+ * harness/worker.c: values, tasks, numbers.
  */
 #include "harness/worker.h"
 
@@ -16,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     buf_init(&answer, BUF_MAX_LINE);
     buf_add(&text, data, size);
     bool loads = worker_value(task, sizeof task, text.data, "task") &&
-                 (strcmp(task, "compile") == 0 || strcmp(task, "execute") == 0 || strcmp(task, "time") == 0 || strcmp(task, "facts") == 0);
+                 (strcmp(task, "compile") == 0 || strcmp(task, "execute") == 0 ||
+                  strcmp(task, "time") == 0 || strcmp(task, "facts") == 0);
     if (!loads && worker_job(&answer, text.data, text.length) == 0)
         __builtin_trap(); /* there is no other task */
     if (worker_value(value, sizeof value, text.data, "seed") && strlen(value) >= sizeof value)

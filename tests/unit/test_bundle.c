@@ -3,14 +3,25 @@
 #include "folder.h"
 #include "harness/bundle.h"
 
-static const char PROBLEM[] = "conv fwd f32 n1 c8 k8 g1 in8x8 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw";
+static const char PROBLEM[] =
+    "conv fwd f32 n1 c8 k8 g1 in8x8 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw";
 
 static struct bundle sample(struct folder *f)
 {
-    struct bundle b = {.arch = "x86-64-v3", .count = 2, .kernels = ARENA_ARRAY(&f->arena, 2, struct bundle_kernel)};
+    struct bundle b = {.arch = "x86-64-v3",
+                       .count = 2,
+                       .kernels = ARENA_ARRAY(&f->arena, 2, struct bundle_kernel)};
     assert_ok(problem_parse(&b.problem, PROBLEM));
-    b.kernels[0] = (struct bundle_kernel){.name = "first", .grid = {7, 1, 1}, .block = {1, 1, 1}, .code = "\177ELF\0abc", .code_bytes = 8};
-    b.kernels[1] = (struct bundle_kernel){.name = "second", .grid = {3, 2, 1}, .block = {64, 1, 1}, .code = "end\nxyz", .code_bytes = 7};
+    b.kernels[0] = (struct bundle_kernel){.name = "first",
+                                          .grid = {7, 1, 1},
+                                          .block = {1, 1, 1},
+                                          .code = "\177ELF\0abc",
+                                          .code_bytes = 8};
+    b.kernels[1] = (struct bundle_kernel){.name = "second",
+                                          .grid = {3, 2, 1},
+                                          .block = {64, 1, 1},
+                                          .code = "end\nxyz",
+                                          .code_bytes = 7};
     assert_ok(bundle_seal(&b));
     return b;
 }
@@ -30,7 +41,8 @@ static void bundle__comes_back_as_it_was(void **state)
     for (size_t i = 0; i < 2; i++) {
         assert_string_equal(out.kernels[i].name, in.kernels[i].name);
         assert_memory_equal(&out.kernels[i].grid, &in.kernels[i].grid, sizeof in.kernels[i].grid);
-        assert_memory_equal(&out.kernels[i].block, &in.kernels[i].block, sizeof in.kernels[i].block);
+        assert_memory_equal(&out.kernels[i].block, &in.kernels[i].block,
+                            sizeof in.kernels[i].block);
         assert_int_equal(out.kernels[i].code_bytes, in.kernels[i].code_bytes);
         assert_memory_equal(out.kernels[i].code, in.kernels[i].code, in.kernels[i].code_bytes);
     }

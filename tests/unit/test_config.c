@@ -3,13 +3,14 @@
 #include "folder.h"
 #include "harness/config.h"
 
-static const char GOOD[] = "candidate: pebble\n"
-                           "repository: repo.git\n"
-                           "build:\n"
-                           "  steps: [[cmake, -S, '{source}', -B, '{build}'], [ninja, -C, '{build}']]\n"
-                           "  artifacts: [lib/libpebble.so]\n"
-                           "driver: miir\n"
-                           "library: lib/libpebble.so\n";
+static const char GOOD[] =
+    "candidate: pebble\n"
+    "repository: repo.git\n"
+    "build:\n"
+    "  steps: [[cmake, -S, '{source}', -B, '{build}'], [ninja, -C, '{build}']]\n"
+    "  artifacts: [lib/libpebble.so]\n"
+    "driver: miir\n"
+    "library: lib/libpebble.so\n";
 
 static void config__reads_a_candidate(void **state)
 {
@@ -29,12 +30,14 @@ static void config__reads_a_candidate(void **state)
 static void config__leaves_urls_alone(void **state)
 {
     struct folder *f = *state;
-    static const char *const urls[] = {"https://example.org/a/b.git", "ssh://git@example.org/x", "git@example.org:a/b.git"};
+    static const char *const urls[] = {"https://example.org/a/b.git", "ssh://git@example.org/x",
+                                       "git@example.org:a/b.git"};
     for (size_t i = 0; i < COUNT_OF(urls); i++) {
         struct candidate c;
         char *text = arena_printf(&f->arena,
-                            "candidate: x\nrepository: \"%s\"\nbuild: {steps: [[make]], artifacts: [a.so]}\ndriver: miir\nlibrary: a.so\n",
-                            urls[i]);
+                                  "candidate: x\nrepository: \"%s\"\nbuild: {steps: [[make]], "
+                                  "artifacts: [a.so]}\ndriver: miir\nlibrary: a.so\n",
+                                  urls[i]);
         assert_ok(config_candidate(&c, &f->arena, folder_file(f, "c.yaml", text)));
         assert_string_equal(c.repository, urls[i]);
     }
@@ -47,12 +50,19 @@ static void config__names_place_and_nearest_word(void **state)
     static const struct {
         const char *text, *says, *and_says;
     } cases[] = {
-        {"candidate: p\nbuild: {steps: [[make]], artifacts: [a]}\ndrivr: miir\n", "c.yaml:3:1: drivr", "driver"},
-        {"candidate: p\nbuild: {steps: [[make]], artifacts: [a]}\ndriver: mir\nlibrary: a\n", "c.yaml:3:9: driver", "miir"},
-        {"candidate: p\nbuild: {step: [[make]], artifacts: [a]}\ndriver: miir\nlimits: {memry: 2G}\n", "build.step", "limits.memry"},
-        {"candidate: p\nbuild: {steps: [[make]], artifacts: [a]}\ndriver: miir\nlibrary: b\n", "library", "not one of build.artifacts"},
-        {"candidate: p\nbuild: {steps: [[make]], artifacts: [a]}\ndriver: miir\n", "library", "needs the library"},
-        {"candidate: p\nbuild: {steps: [[make]], artifacts: [a]}\ndriver: miir\nlibrary: a\nlimits: {compile: 20 parsecs}\n",
+        {"candidate: p\nbuild: {steps: [[make]], artifacts: [a]}\ndrivr: miir\n",
+         "c.yaml:3:1: drivr", "driver"},
+        {"candidate: p\nbuild: {steps: [[make]], artifacts: [a]}\ndriver: mir\nlibrary: a\n",
+         "c.yaml:3:9: driver", "miir"},
+        {"candidate: p\nbuild: {step: [[make]], artifacts: [a]}\ndriver: miir\nlimits: {memry: "
+         "2G}\n",
+         "build.step", "limits.memry"},
+        {"candidate: p\nbuild: {steps: [[make]], artifacts: [a]}\ndriver: miir\nlibrary: b\n",
+         "library", "not one of build.artifacts"},
+        {"candidate: p\nbuild: {steps: [[make]], artifacts: [a]}\ndriver: miir\n", "library",
+         "needs the library"},
+        {"candidate: p\nbuild: {steps: [[make]], artifacts: [a]}\ndriver: miir\nlibrary: "
+         "a\nlimits: {compile: 20 parsecs}\n",
          "c.yaml:5:", "limits.compile"},
         {"sweep: s\nproblems: []\n", "c.yaml:1:1", "a candidate file was wanted"},
         {"- a\n- b\n", "c.yaml:1:1", "candidate: NAME"},
@@ -71,7 +81,8 @@ static void config__says_that_a_file_is_not_there(void **state)
 {
     struct folder *f = *state;
     struct candidate c;
-    assert_fails(config_candidate(&c, &f->arena, "/nowhere/c.yaml"), ERR_NOTFOUND, "/nowhere/c.yaml");
+    assert_fails(config_candidate(&c, &f->arena, "/nowhere/c.yaml"), ERR_NOTFOUND,
+                 "/nowhere/c.yaml");
 }
 
 #define P1 "conv fwd f32 n1 c8 k8 g1 in8x8 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw"
@@ -81,9 +92,13 @@ static void config__reads_a_sweep_with_its_lists(void **state)
 {
     struct folder *f = *state;
     struct sweep s;
-    folder_file(f, "list.txt", "# two, one of them in another tool's words\n" P1 "  # first\n\n"
-                               "MIOpenDriver conv -n 1 -c 8 -H 8 -W 8 -k 8 -y 3 -x 3 -p 1 -q 1 -u 1 -v 1 -l 1 -j 1 -g 1 -F 2\n");
-    assert_ok(config_sweep(&s, &f->arena, folder_file(f, "s.yaml", "sweep: s\ninclude: [list.txt]\nproblems: ['" P1 "']\n")));
+    folder_file(f, "list.txt",
+                "# two, one of them in another tool's words\n" P1 "  # first\n\n"
+                "MIOpenDriver conv -n 1 -c 8 -H 8 -W 8 -k 8 -y 3 -x 3 -p 1 -q 1 -u 1 -v 1 -l 1 -j "
+                "1 -g 1 -F 2\n");
+    assert_ok(config_sweep(
+        &s, &f->arena,
+        folder_file(f, "s.yaml", "sweep: s\ninclude: [list.txt]\nproblems: ['" P1 "']\n")));
     assert_int_equal(s.count, 2); /* the repeated one once */
     assert_string_equal(s.problems[0].text, P1);
     assert_string_equal(s.problems[1].text, P2);
@@ -109,7 +124,9 @@ static void config__reads_a_model(void **state)
 {
     struct folder *f = *state;
     struct model m;
-    char *path = folder_file(f, "m.yaml", "model: net\nbatch: 1\nlayers:\n  - {problem: " P1 ", count: 3}\n  - {problem: " P2 "}\n");
+    char *path = folder_file(f, "m.yaml",
+                             "model: net\nbatch: 1\nlayers:\n  - {problem: " P1
+                             ", count: 3}\n  - {problem: " P2 "}\n");
     assert_ok(config_model(&m, &f->arena, path));
     assert_int_equal(m.count, 2);
     assert_int_equal(m.layers[0].count, 3);
@@ -130,7 +147,8 @@ static void config__has_defaults_for_machine_and_gate(void **state)
     assert_true(g.correctness.ratio == 1);
     assert_int_equal(g.speed.screen_pairs, 6);
     assert_true(g.bisect.revert);
-    char *path = folder_file(f, "g.yaml", "gate: g\nspeed: {minimum_effect: 0.1, regression: 0.05}\n");
+    char *path =
+        folder_file(f, "g.yaml", "gate: g\nspeed: {minimum_effect: 0.1, regression: 0.05}\n");
     assert_fails(config_gate(&g, &f->arena, path), ERR_INVALID, "must not be below");
 }
 
@@ -176,14 +194,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(config__reads_a_candidate, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(config__leaves_urls_alone, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(config__names_place_and_nearest_word, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(config__says_that_a_file_is_not_there, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(config__reads_a_sweep_with_its_lists, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(config__names_every_bad_line_of_a_sweep, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(config__names_place_and_nearest_word, folder_setup,
+                                        folder_teardown),
+        cmocka_unit_test_setup_teardown(config__says_that_a_file_is_not_there, folder_setup,
+                                        folder_teardown),
+        cmocka_unit_test_setup_teardown(config__reads_a_sweep_with_its_lists, folder_setup,
+                                        folder_teardown),
+        cmocka_unit_test_setup_teardown(config__names_every_bad_line_of_a_sweep, folder_setup,
+                                        folder_teardown),
         cmocka_unit_test_setup_teardown(config__reads_a_model, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(config__has_defaults_for_machine_and_gate, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(config__ships_files_that_read, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(config__gate_file_is_the_built_in_gate, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(config__has_defaults_for_machine_and_gate, folder_setup,
+                                        folder_teardown),
+        cmocka_unit_test_setup_teardown(config__ships_files_that_read, folder_setup,
+                                        folder_teardown),
+        cmocka_unit_test_setup_teardown(config__gate_file_is_the_built_in_gate, folder_setup,
+                                        folder_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

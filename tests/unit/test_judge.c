@@ -27,11 +27,21 @@ static struct gate gate(struct arena *a)
 
 static struct result_row row(const char *data, enum outcome outcome, const char *stats)
 {
-    return (struct result_row){.row = 1, .problem = "p", .variant = "", .data = data, .seed = 1, .stage = STAGE_VERIFY, .outcome = outcome,
-                               .detail = "", .signature = "", .code = "c", .stats = stats};
+    return (struct result_row){.row = 1,
+                               .problem = "p",
+                               .variant = "",
+                               .data = data,
+                               .seed = 1,
+                               .stage = STAGE_VERIFY,
+                               .outcome = outcome,
+                               .detail = "",
+                               .signature = "",
+                               .code = "c",
+                               .stats = stats};
 }
 
-static enum outcome judged(struct arena *a, const struct gate *g, const struct result_row *rows, size_t count)
+static enum outcome judged(struct arena *a, const struct gate *g, const struct result_row *rows,
+                           size_t count)
 {
     struct check_verdict v;
     judge_check(&v, a, g, rows, count);
@@ -44,12 +54,16 @@ static void judge_check__takes_the_worst(void **state)
     static const struct {
         enum outcome first, second, wanted;
     } cases[] = {
-        {OUTCOME_OK, OUTCOME_OK, OUTCOME_OK},           {OUTCOME_OK, OUTCOME_CRASH, OUTCOME_CRASH},
-        {OUTCOME_INFRA, OUTCOME_OK, OUTCOME_INFRA},     {OUTCOME_INFRA, OUTCOME_MISMATCH, OUTCOME_MISMATCH},
-        {OUTCOME_TIMEOUT, OUTCOME_OK, OUTCOME_TIMEOUT}, {OUTCOME_NOT_APPLICABLE, OUTCOME_OK, OUTCOME_NOT_APPLICABLE},
+        {OUTCOME_OK, OUTCOME_OK, OUTCOME_OK},
+        {OUTCOME_OK, OUTCOME_CRASH, OUTCOME_CRASH},
+        {OUTCOME_INFRA, OUTCOME_OK, OUTCOME_INFRA},
+        {OUTCOME_INFRA, OUTCOME_MISMATCH, OUTCOME_MISMATCH},
+        {OUTCOME_TIMEOUT, OUTCOME_OK, OUTCOME_TIMEOUT},
+        {OUTCOME_NOT_APPLICABLE, OUTCOME_OK, OUTCOME_NOT_APPLICABLE},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct result_row rows[2] = {row("integer", cases[i].first, "elements 4\n"), row("integer", cases[i].second, "elements 4\n")};
+        struct result_row rows[2] = {row("integer", cases[i].first, "elements 4\n"),
+                                     row("integer", cases[i].second, "elements 4\n")};
         assert_int_equal(judged(*state, &g, rows, 2), cases[i].wanted);
     }
     assert_int_equal(judged(*state, &g, NULL, 0), OUTCOME_MISSING);
@@ -58,7 +72,8 @@ static void judge_check__takes_the_worst(void **state)
 static void judge_check__holds_real_data_against_the_gate(void **state)
 {
     struct gate g = gate(*state);
-    struct result_row r = row("real", OUTCOME_MISMATCH, "elements 100\nmismatches 3\nworst_ratio 2.5\n");
+    struct result_row r =
+        row("real", OUTCOME_MISMATCH, "elements 100\nmismatches 3\nworst_ratio 2.5\n");
     assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_MISMATCH);
     g.correctness.ratio = 3; /* a looser gate judges the same row anew */
     assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_OK);
@@ -74,9 +89,12 @@ static void judge_check__never_forgives_damage(void **state)
 {
     struct gate g = gate(*state);
     g.correctness.ratio = 1e6;
-    static const char *const damage[] = {"nans 1\n", "infs 1\n", "unwritten 1\n", "guard_low 1\n", "guard_high 1\n"};
+    static const char *const damage[] = {"nans 1\n", "infs 1\n", "unwritten 1\n", "guard_low 1\n",
+                                         "guard_high 1\n"};
     for (size_t i = 0; i < COUNT_OF(damage); i++) {
-        struct result_row r = row("real", OUTCOME_MISMATCH, arena_printf(*state, "elements 100\nworst_ratio 2\n%s", damage[i]));
+        struct result_row r =
+            row("real", OUTCOME_MISMATCH,
+                arena_printf(*state, "elements 100\nworst_ratio 2\n%s", damage[i]));
         assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_MISMATCH);
     }
     struct result_row input = row("real", OUTCOME_MISMATCH, "elements 100\nworst_ratio 0\n");
@@ -98,8 +116,10 @@ static void judge_check__mistrusts_zeros(void **state)
 static void judge_check__sees_unsteadiness_over_rounds(void **state)
 {
     struct gate g = gate(*state);
-    struct result_row rows[3] = {row("integer", OUTCOME_OK, ""), row("integer", OUTCOME_MISMATCH, ""), row("real", OUTCOME_OK, "")};
-    assert_int_equal(judged(*state, &g, rows, 3), OUTCOME_MISMATCH); /* one round: not known to be unsteady */
+    struct result_row rows[3] = {row("integer", OUTCOME_OK, ""),
+                                 row("integer", OUTCOME_MISMATCH, ""), row("real", OUTCOME_OK, "")};
+    assert_int_equal(judged(*state, &g, rows, 3),
+                     OUTCOME_MISMATCH); /* one round: not known to be unsteady */
     rows[1].round = 1;
     assert_int_equal(judged(*state, &g, rows, 3), OUTCOME_UNSTEADY);
     rows[0].outcome = OUTCOME_MISMATCH;
@@ -128,8 +148,10 @@ static void judge_change__names_every_step(void **state)
     assert_int_equal(change(OUTCOME_OK, OUTCOME_MISSING), CHECK_MISSING);
     assert_int_equal(change(OUTCOME_INFRA, OUTCOME_OK), CHECK_MISSING);
     assert_true(check_change_blocks(CHECK_NEWLY_FAILING) && check_change_blocks(CHECK_MISSING));
-    assert_true(check_change_blocks(CHECK_NEWLY_NOT_APPLICABLE) && check_change_blocks(CHECK_FAILS_OTHERWISE));
-    assert_false(check_change_blocks(CHECK_STILL_FAILING) || check_change_blocks(CHECK_FIXED) || check_change_blocks(CHECK_PASSES));
+    assert_true(check_change_blocks(CHECK_NEWLY_NOT_APPLICABLE) &&
+                check_change_blocks(CHECK_FAILS_OTHERWISE));
+    assert_false(check_change_blocks(CHECK_STILL_FAILING) || check_change_blocks(CHECK_FIXED) ||
+                 check_change_blocks(CHECK_PASSES));
 }
 
 /* `count` pairs around this ratio, with a spread of one percent. */
@@ -137,10 +159,13 @@ static void make_pairs(struct pair_row *pairs, size_t count, double ratio)
 {
     static const double spread[] = {-0.01, 0.01, 0.004, -0.004, 0.007, -0.007, 0, 0.002};
     for (size_t i = 0; i < count; i++)
-        pairs[i] = (struct pair_row){.anchor_ns = 1000000, .candidate_ns = (int64_t)(1e6 * ratio * exp(spread[i % COUNT_OF(spread)]))};
+        pairs[i] = (struct pair_row){
+            .anchor_ns = 1000000,
+            .candidate_ns = (int64_t)(1e6 * ratio * exp(spread[i % COUNT_OF(spread)]))};
 }
 
-static struct speed_judgement speed(struct arena *a, const struct gate *g, size_t count, double ratio)
+static struct speed_judgement speed(struct arena *a, const struct gate *g, size_t count,
+                                    double ratio)
 {
     struct pair_row pairs[64];
     struct speed_judgement j;
@@ -168,8 +193,8 @@ static void judge_speed__separates_the_four(void **state)
 static void judge_wants_more__only_where_it_could_matter(void **state)
 {
     struct gate g = gate(*state);
-    struct speed_judgement slow = speed(*state, &g, 6, 1.06), fast = speed(*state, &g, 6, 0.93), same = speed(*state, &g, 6, 1.0),
-                           none = speed(*state, &g, 0, 1.0);
+    struct speed_judgement slow = speed(*state, &g, 6, 1.06), fast = speed(*state, &g, 6, 0.93),
+                           same = speed(*state, &g, 6, 1.0), none = speed(*state, &g, 0, 1.0);
     assert_true(judge_wants_more(&g, &slow));
     assert_true(judge_wants_more(&g, &fast));
     assert_false(judge_wants_more(&g, &same));
@@ -179,9 +204,11 @@ static void judge_wants_more__only_where_it_could_matter(void **state)
 static void judge_model__adds_its_layers(void **state)
 {
     struct gate g = gate(*state);
-    struct speed_judgement slow = speed(*state, &g, 24, 1.5), same = {.verdict = SPEED_IDENTICAL_CODE, .base_ns = 2e6, .head_ns = 2e6},
+    struct speed_judgement slow = speed(*state, &g, 24, 1.5),
+                           same = {.verdict = SPEED_IDENTICAL_CODE, .base_ns = 2e6, .head_ns = 2e6},
                            lost = {.verdict = SPEED_MISSING}, j;
-    struct judge_layer layers[2] = {{.count = 2, .judgement = &slow}, {.count = 1, .judgement = &same}};
+    struct judge_layer layers[2] = {{.count = 2, .judgement = &slow},
+                                    {.count = 1, .judgement = &same}};
     judge_model(&j, *state, &g, layers, 2);
     assert_int_equal(j.verdict, SPEED_REGRESSED);
     assert_true(fabs(j.base_ns - 4e6) < 1 && fabs(j.head_ns - 5e6) < 1e4);

@@ -28,11 +28,12 @@ static void outcomes__mean_what_a_search_takes_them_for(void **state)
 {
     (void)state;
     assert_int_equal(outcome_meaning(OUTCOME_OK), OUTCOME_MEANS_GOOD);
-    static const enum outcome unknown[] = {OUTCOME_BUILD_ERROR, OUTCOME_NOT_APPLICABLE, OUTCOME_MISSING, OUTCOME_INFRA};
+    static const enum outcome unknown[] = {OUTCOME_BUILD_ERROR, OUTCOME_NOT_APPLICABLE,
+                                           OUTCOME_MISSING, OUTCOME_INFRA};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
         assert_int_equal(outcome_meaning(unknown[i]), OUTCOME_MEANS_UNKNOWN);
-    static const enum outcome bad[] = {OUTCOME_MISMATCH, OUTCOME_UNSTEADY, OUTCOME_COMPILE_ERROR, OUTCOME_CRASH, OUTCOME_TIMEOUT,
-                                       OUTCOME_NO_VERDICT};
+    static const enum outcome bad[] = {OUTCOME_MISMATCH, OUTCOME_UNSTEADY, OUTCOME_COMPILE_ERROR,
+                                       OUTCOME_CRASH,    OUTCOME_TIMEOUT,  OUTCOME_NO_VERDICT};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(outcome_meaning(bad[i]), OUTCOME_MEANS_BAD);
 }

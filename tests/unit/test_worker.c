@@ -36,7 +36,8 @@ static void worker_job__says_what_a_job_lacks(void **state)
     refuses("", "without `task`");
     refuses("task dance\n", "no task `dance`");
     refuses("task compile\n", "without `driver`");
-    refuses("task compile\ndriver nobody\nlibrary x\nproblem conv fwd f32 n1 c8 k8 g1 in8x8 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx "
+    refuses("task compile\ndriver nobody\nlibrary x\nproblem conv fwd f32 n1 c8 k8 g1 in8x8 fil3x3 "
+            "str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx "
             "ngkhw\narch x\nasymmetric_pads no\nbundle b\n",
             "no driver `nobody`");
     refuses("task execute\ndata integer\nseed x\n", "is no number");
@@ -49,8 +50,10 @@ static void worker_job__calls_a_missing_library_infra(void **state)
 {
     (void)state;
     struct buf answer;
-    static const char job[] = "task compile\ndriver miir\nlibrary /nowhere/lib.so\nproblem conv fwd f32 n1 c8 k8 g1 in8x8 fil3x3 str1x1 "
-                              "dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw\narch x86-64-v3\nasymmetric_pads no\nbundle /nowhere/b\n";
+    static const char job[] = "task compile\ndriver miir\nlibrary /nowhere/lib.so\nproblem conv "
+                              "fwd f32 n1 c8 k8 g1 in8x8 fil3x3 str1x1 "
+                              "dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw\narch "
+                              "x86-64-v3\nasymmetric_pads no\nbundle /nowhere/b\n";
     char value[512];
     buf_init(&answer, BUF_MAX_LINE);
     assert_ok(worker_job(&answer, job, sizeof job - 1));
@@ -79,8 +82,9 @@ static void worker_serve__answers_each_job_and_ends_it_with_done(void **state)
     struct buf channel;
     buf_init(&channel, BUF_MAX_LINE);
     assert_ok(serve(f, &channel, "task dance\nend\ntask sing\nend\n"));
-    assert_string_equal(channel.data, "stage load\noutcome infra\ndetail job: there is no task `dance`\ndone\n"
-                                      "stage load\noutcome infra\ndetail job: there is no task `sing`\ndone\n");
+    assert_string_equal(channel.data,
+                        "stage load\noutcome infra\ndetail job: there is no task `dance`\ndone\n"
+                        "stage load\noutcome infra\ndetail job: there is no task `sing`\ndone\n");
     buf_clear(&channel);
     assert_ok(serve(f, &channel, ""));
     assert_string_equal(channel.data, "");
