@@ -4,6 +4,7 @@
 #include "src/fs.h"
 #include "src/proc.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -193,6 +194,13 @@ static const char *first_error(struct arena *a, const char *log)
     return copy;
 }
 
+/* A program that the step names by {source} or {build} and that is not there is missing from the
+ * commit, not from this machine. */
+static bool is_of_the_tree(const struct proc_result *r, const char *program, const char *as_written)
+{
+    return strcmp(program, as_written) != 0 && (r->code == ENOENT || r->code == EACCES);
+}
+
 /* One attempt: every step in order, until one fails. *outcome tells; an error is ours (a tool that
  * is not installed, Ctrl-C). */
 static int run_steps(enum outcome *outcome, const char **detail, int64_t *edges, struct arena *a,
@@ -202,6 +210,7 @@ static int run_steps(enum outcome *outcome, const char **detail, int64_t *edges,
     static const char *const no_ccache[] = {"CCACHE_DISABLE=1", NULL};
     const struct candidate *c = b->candidate;
     *outcome = OUTCOME_OK;
+    *detail = "";
     for (size_t i = 0; i < c->build.steps.count && *outcome == OUTCOME_OK; i++) {
         struct proc_spec spec = {.argv = fill_in(a, c->build.steps.items[i], source, build),
                                  .environment = clean ? no_ccache : NULL,
@@ -218,7 +227,8 @@ static int run_steps(enum outcome *outcome, const char **detail, int64_t *edges,
         char why[256];
         if (status == 0)
             proc_describe(why, sizeof why, &r, spec.argv[0]);
-        if (status == 0 && r.end == PROC_NOT_STARTED)
+        if (status == 0 && r.end == PROC_NOT_STARTED &&
+            !is_of_the_tree(&r, spec.argv[0], c->build.steps.items[i][0]))
             status = err_set(ERR_NOTFOUND, "candidate %s: %s", c->name, why);
         if (status == 0 && (r.end != PROC_EXITED || r.code != 0)) {
             *outcome = OUTCOME_BUILD_ERROR;
@@ -231,6 +241,15 @@ static int run_steps(enum outcome *outcome, const char **detail, int64_t *edges,
             return status;
     }
     return 0;
+}
+
+/* What an earlier commit left in the build folder must not pass for the work of this one. */
+static int drop_artifacts(struct arena *a, const struct candidate *c, const char *build)
+{
+    int status = 0;
+    for (size_t i = 0; i < c->build.artifacts.count && status == 0; i++)
+        status = fs_remove_tree(fs_join(a, build, c->build.artifacts.items[i]));
+    return status;
 }
 
 /* Copy the artifacts to artifacts/<id>, whole or not at all. A missing one is a build error. */
@@ -305,16 +324,19 @@ static int make_artifact(struct artifact *out, struct arena *a, struct builder *
     for (int attempt = 0; attempt < 2 && status == 0; attempt++) {
         bool fresh = !fs_is_folder(build);
         status = fs_make_folders(build);
+        if (status == 0)
+            status = drop_artifacts(a, b->candidate, build);
         progress_step("building %.10s", p->label);
         if (status == 0)
             status =
                 run_steps(&out->outcome, &out->detail, &edges, a, b, slot, build, log, p->clean);
+        if (status == 0 && out->outcome == OUTCOME_OK)
+            status =
+                keep_artifacts(&out->outcome, &out->detail, a, b->candidate, build, out->folder);
         if (status < 0 || out->outcome == OUTCOME_OK || fresh)
             break;
         status = fs_remove_tree(build);
     }
-    if (status == 0 && out->outcome == OUTCOME_OK)
-        status = keep_artifacts(&out->outcome, &out->detail, a, b->candidate, build, out->folder);
     if (status < 0)
         return status;
     out->fresh = true;

@@ -101,6 +101,10 @@ void judge_check(struct check_verdict *out, struct arena *a, const struct gate *
     out->detail = worst->detail;
     if (out->outcome == OUTCOME_OK)
         out->detail = "";
+    else if (out->outcome == OUTCOME_MISMATCH && worst->outcome == OUTCOME_OK)
+        out->detail =
+            arena_printf(a, "%s data: worst %.4g times the tolerance where the gate allows %.4g",
+                         worst->data, stat_of(worst, "worst_ratio"), g->correctness.ratio);
     else if (out->outcome == OUTCOME_MISMATCH)
         out->detail = arena_printf(a, "%s data: %s", worst->data, worst->detail);
     else if (out->outcome == OUTCOME_NO_VERDICT && worst->stage == STAGE_VERIFY)

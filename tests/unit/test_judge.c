@@ -82,6 +82,10 @@ static void judge_check__holds_real_data_against_the_gate(void **state)
     assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_OK);
     g.correctness.ratio = 0.5;
     assert_int_equal(judged(*state, &g, &r, 1), OUTCOME_MISMATCH);
+    struct check_verdict v;
+    judge_check(&v, *state, &g, &r, 1); /* the row has no words of its own: it passed when it ran */
+    assert_string_equal(v.detail,
+                        "real data: worst 0.6 times the tolerance where the gate allows 0.5");
 }
 
 /* However loose the gate: these are no rounding. */
@@ -152,6 +156,39 @@ static void judge_change__names_every_step(void **state)
                 check_change_blocks(CHECK_FAILS_OTHERWISE));
     assert_false(check_change_blocks(CHECK_STILL_FAILING) || check_change_blocks(CHECK_FIXED) ||
                  check_change_blocks(CHECK_PASSES));
+}
+
+/* Every pair of outcomes, by four rules: what cannot be told is missing; what does not apply at the
+ * head is so newly or not; a failure is new unless the base failed; a pass is news unless the base
+ * passed. */
+static void judge_change__holds_for_every_pair(void **state)
+{
+    (void)state;
+    for (int b = 0; b < OUTCOME_COUNT; b++) {
+        for (int h = 0; h < OUTCOME_COUNT; h++) {
+            enum outcome base = (enum outcome)b, head = (enum outcome)h;
+            enum outcome_meaning was = outcome_meaning(base), is = outcome_meaning(head);
+            bool declined = base == OUTCOME_NOT_APPLICABLE,
+                 declines = head == OUTCOME_NOT_APPLICABLE;
+            enum check_change wanted;
+            if ((was == OUTCOME_MEANS_UNKNOWN && !declined) ||
+                (is == OUTCOME_MEANS_UNKNOWN && !declines))
+                wanted = CHECK_MISSING;
+            else if (declines)
+                wanted = declined ? CHECK_NOT_APPLICABLE : CHECK_NEWLY_NOT_APPLICABLE;
+            else if (is == OUTCOME_MEANS_BAD)
+                wanted = was != OUTCOME_MEANS_BAD ? CHECK_NEWLY_FAILING
+                         : base == head           ? CHECK_STILL_FAILING
+                                                  : CHECK_FAILS_OTHERWISE;
+            else
+                wanted = declined                   ? CHECK_NEWLY_APPLICABLE
+                         : was == OUTCOME_MEANS_BAD ? CHECK_FIXED
+                                                    : CHECK_PASSES;
+            assert_int_equal(change(base, head), wanted);
+        }
+    }
+    for (int c = 0; c <= CHECK_MISSING; c++)
+        assert_true(strlen(check_change_words((enum check_change)c)) > 0);
 }
 
 /* `count` pairs around this ratio, with a spread of one percent. */
@@ -232,6 +269,7 @@ int main(void)
         TEST(judge_check__mistrusts_zeros),
         TEST(judge_check__sees_unsteadiness_over_rounds),
         TEST(judge_change__names_every_step),
+        TEST(judge_change__holds_for_every_pair),
         TEST(judge_speed__separates_the_four),
         TEST(judge_wants_more__only_where_it_could_matter),
         TEST(judge_model__adds_its_layers),
