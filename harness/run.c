@@ -47,6 +47,23 @@ static enum outcome outcome_of_end(const struct proc_result *p)
     }
 }
 
+/* A child that did not answer: which, and how it ended. The signature leaves out what is measured
+ * anew each time, so that rows of one cause share it. */
+static void read_end(struct result_row *row, struct arena *a, const struct proc_result *p,
+                     const char *who)
+{
+    char how[256];
+    proc_describe(how, sizeof how, p, who);
+    row->outcome = outcome_of_end(p);
+    row->detail = arena_printf(a, "%s: %s", who, how);
+    if (p->end == PROC_TIMED_OUT)
+        row->signature = arena_printf(a, "%s: timed out", who);
+    else if (p->end == PROC_OVER_MEMORY)
+        row->signature = arena_printf(a, "%s: killed at its memory limit", who);
+    else
+        row->signature = row->detail;
+}
+
 static bool answered(const struct proc_result *p)
 {
     size_t length = p->channel.length;
@@ -375,12 +392,7 @@ static int advance(struct flight *f, const struct proc_result *p, struct arena *
     if (p->end == PROC_NOT_STARTED)
         return err_set(ERR_IO, "cannot start a worker: %s", p->failed_call);
     if (!answered(p)) {
-        char why[256];
-        f->row.outcome = outcome_of_end(p);
-        f->row.detail =
-            arena_strdup(a, proc_describe(why, sizeof why, p,
-                                          f->executing ? "the kernel's process" : "the compiler"));
-        f->row.signature = f->row.detail;
+        read_end(&f->row, a, p, f->executing ? "the kernel's process" : "the compiler");
         return 0;
     }
     read_verdict(&f->row, a, p->channel.data);
@@ -518,15 +530,13 @@ static int ready_bundle(char **out, enum outcome *outcome, const char **detail, 
             worker_spec(r, compile_text(a, r, artifact, q->problem, q->variant, f.bundle),
                         r->candidate->limits.compile_ns);
         struct proc_result p;
-        char why[256];
         status = proc_run(&p, &spec);
         if (status == 0 && answered(&p)) {
             read_verdict(&f.row, a, p.channel.data);
             if (f.row.outcome != OUTCOME_INFRA)
                 status = keep_compile_answer(&f, a, p.channel.data);
         } else if (status == 0) {
-            f.row.outcome = outcome_of_end(&p);
-            f.row.detail = arena_strdup(a, proc_describe(why, sizeof why, &p, "the compiler"));
+            read_end(&f.row, a, &p, "the compiler");
         }
         proc_result_release(&p);
     }
@@ -581,9 +591,7 @@ static int time_once(struct timed *out, struct arena *a, struct runner *r, const
         read_verdict(&row, a, p.channel.data);
         read_samples(out, a, p.channel.data);
     } else {
-        char why[256];
-        row.outcome = outcome_of_end(&p);
-        row.detail = arena_strdup(a, proc_describe(why, sizeof why, &p, "the timing process"));
+        read_end(&row, a, &p, "the timing process");
     }
     out->outcome =
         row.outcome == OUTCOME_OK && out->median_ns <= 0 ? OUTCOME_NO_VERDICT : row.outcome;
