@@ -224,6 +224,9 @@ static void run_jobs__compiles_once_a_round(void **state)
     assert_int_equal(fresh.outcome, OUTCOME_OK);
     assert_int_not_equal(fresh.row, second.row);
     assert_string_equal(fresh.code, second.code);
+    job.data = DATA_INTEGER; /* nor do data kinds share one above the first */
+    assert_ok(run_jobs(&fresh, c->arena, c->runner, &job, 1));
+    assert_int_equal(lines_of(c->log), 3);
 }
 
 /* What a job is named by: everything that could change its row. */
@@ -328,6 +331,41 @@ static void run_pairs__goes_on_where_a_session_stopped(void **state)
     q.pairs = 1;
     assert_ok(run_pairs(&pairs, &count, &outcome, &detail, c->arena, c->runner, &q));
     assert_int_equal(c->runner->pairs_run, 6);
+}
+
+/* The kernels themselves tell in which order their processes ran: anchor, other; other, anchor;
+ * anchor, other. */
+static void run_pairs__takes_turns(void **state)
+{
+    struct campaign *c = *state;
+    struct buf order;
+    buf_init(&order, BUF_MAX_FILE);
+    char *path = fs_join(c->arena, c->folder->path, "order");
+    setenv("TOY_ORDER", path, 1);
+    open_campaign(c, PREBUILT);
+    struct artifact anchor = prebuilt(c, "'-DNOTE=\"a\"' '-DFAULT=note()'"),
+                    other = prebuilt(c, "'-DNOTE=\"b\"' '-DFAULT=note()'");
+    struct timing_request q = {.session = "s",
+                               .anchor = &anchor,
+                               .artifact = &other,
+                               .problem = TOY_PROBLEM,
+                               .variant = "",
+                               .pairs = 3};
+    struct pair_row *pairs;
+    size_t count;
+    enum outcome outcome;
+    const char *detail;
+    assert_ok(run_pairs(&pairs, &count, &outcome, &detail, c->arena, c->runner, &q));
+    unsetenv("TOY_ORDER");
+    assert_int_equal(count, 3);
+    assert_ok(fs_read(&order, path));
+    char turns[8] = "";
+    for (size_t i = 0, n = 0; i < order.length && n < sizeof turns - 1; i++) {
+        if (n == 0 || turns[n - 1] != order.data[i])
+            turns[n++] = order.data[i];
+    }
+    assert_string_equal(turns, "abab");
+    buf_release(&order);
 }
 
 static void run_pairs__says_why_there_is_nothing_to_time(void **state)
@@ -553,6 +591,37 @@ static void hunt__confirms_where_the_gate_wants_no_revert(void **state)
     assert_string_equal(blame.level, "CONFIRMED");
     assert_string_equal(blame.culprit, sha[CULPRIT]);
     assert_non_null(strstr(blame.because, "could not be tried"));
+    /* Two kinds of data: at both ends, then twice more in fresh compiles at both. */
+    assert_int_equal(c->runner->jobs_run, 2 * 2 + 2 * 2 * 2);
+}
+
+/* Wrong in the slot that earlier commits were built in, right in a clean build. */
+static void hunt__doubts_what_a_clean_build_does_not_repeat(void **state)
+{
+    struct campaign *c = *state;
+    static const char incremental_only[] =
+        "echo 'cc -shared -fPIC -O1 ${CCACHE_DISABLE--DROWS=7} \"$1/kernel.c\" -o "
+        "\"$2/kernel.so\"' > make.sh";
+    toy_write(c->folder);
+    const char *good = commit_change(
+        c, "echo 'cc -shared -fPIC -O1 \"$1/kernel.c\" -o \"$2/kernel.so\"' > make.sh", "start");
+    const char *bad = commit_change(c, incremental_only, "wrong at times");
+    open_campaign(c, "candidate: toy\n"
+                     "repository: source\n"
+                     "build:\n"
+                     "  steps:\n"
+                     "    - [cc, -shared, -fPIC, '{source}/toy.c', -o, '{build}/libtoy.so', -ldl]\n"
+                     "    - [sh, -e, '{source}/make.sh', '{source}', '{build}']\n"
+                     "  artifacts: [libtoy.so, kernel.so]\n"
+                     "driver: miir\n"
+                     "library: libtoy.so\n");
+    static const struct hunt_problem problem = {.problem = TOY_PROBLEM, .variant = ""};
+    struct hunt h = hunt_of(c, good, bad, &problem, 1);
+    struct blame_row blame;
+    assert_ok(hunt_run(&blame, c->arena, &h));
+    assert_string_equal(blame.level, "LIKELY");
+    assert_string_equal(blame.culprit, bad);
+    assert_non_null(strstr(blame.because, "do not repeat it"));
 }
 
 /* A revert that does not repair: a later commit has the fault again. */
@@ -691,11 +760,13 @@ int main(int argc, char **argv)
         TEST(plan__lists_each_job_once_with_its_because),
         TEST(plan__asks_only_what_says_something),
         TEST(run_pairs__goes_on_where_a_session_stopped),
+        TEST(run_pairs__takes_turns),
         TEST(run_pairs__says_why_there_is_nothing_to_time),
         TEST(compare__finds_a_new_failure_and_stays_as_stored),
         TEST(compare__knows_code_that_did_not_change),
         TEST(hunt__proves_the_culprit_by_a_revert),
         TEST(hunt__confirms_where_the_gate_wants_no_revert),
+        TEST(hunt__doubts_what_a_clean_build_does_not_repeat),
         TEST(hunt__is_not_proven_when_a_later_commit_repeats_the_fault),
         TEST(hunt__names_a_range_that_cannot_be_built),
         TEST(hunt__says_what_does_not_show),

@@ -1,6 +1,7 @@
 /* toy: a candidate in two small C files, built by the tests: a library with the Miir interface, and
  * a kernel that it takes from the file beside it. The library misbehaves by the word of
- * --perf_config; the kernel by the macros that it is compiled with. */
+ * --perf_config; the kernel by the macros that it is compiled with: ROWS of the result that it
+ * writes, FAULT that it ends with, NOTE that note() appends to the file $TOY_ORDER. */
 #ifndef ASSAY_TEST_TOY_H
 #define ASSAY_TEST_TOY_H
 
@@ -16,6 +17,13 @@ static const char toy_kernel_source[] =
     "#include <stdint.h>\n"
     "#ifndef ROWS\n#define ROWS K\n#endif\n"
     "#ifndef FAULT\n#define FAULT\n#endif\n"
+    "#ifdef NOTE\n#include <stdio.h>\n#include <stdlib.h>\n"
+    "static void note(void)\n"
+    "{\n"
+    "    FILE *f = fopen(getenv(\"TOY_ORDER\"), \"a\");\n"
+    "    fputs(NOTE, f);\n"
+    "    fclose(f);\n"
+    "}\n#endif\n"
     "enum { C = 8, K = 8, P = 16 };\n"
     "void assay_conv_0(void **params, const uint32_t workgroup[3]);\n"
     "void assay_conv_0(void **params, const uint32_t workgroup[3])\n"
