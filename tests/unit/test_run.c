@@ -458,6 +458,30 @@ static void compare__finds_a_new_failure_and_stays_as_stored(void **state)
     assert_int_equal(c->runner->jobs_run, 8);
 }
 
+/* A row that was measured under other circumstances says nothing here. */
+static void compare__keeps_epochs_apart(void **state)
+{
+    struct campaign *c = *state;
+    open_campaign(c, PREBUILT);
+    struct artifact base = prebuilt(c, ""), head = prebuilt(c, "-DFAULT=y[0]+=0");
+    struct compare_request q = request(c, &base, &head);
+    struct comparison out;
+    assert_ok(compare_run(&out, c->arena, c->runner, &q));
+    struct result_row row = {.job = "j",
+                             .artifact = head.id,
+                             .problem = TOY_PROBLEM,
+                             .stage = STAGE_EXECUTE,
+                             .outcome = OUTCOME_CRASH};
+    assert_ok(store_epoch(&row.epoch, c->workspace->store, "another device"));
+    assert_ok(store_add_result(c->workspace->store, &row));
+    assert_ok(compare_load(&out, c->arena, c->workspace->store, &c->gate, "latest"));
+    assert_int_equal(out.items[0].change, CHECK_PASSES);
+    row.epoch = c->runner->epoch;
+    assert_ok(store_add_result(c->workspace->store, &row));
+    assert_ok(compare_load(&out, c->arena, c->workspace->store, &c->gate, "latest"));
+    assert_int_equal(out.items[0].change, CHECK_NEWLY_FAILING);
+}
+
 /* The same code on both sides: timed for the model's rate alone, and never a change of speed. */
 static void compare__knows_code_that_did_not_change(void **state)
 {
@@ -763,6 +787,7 @@ int main(int argc, char **argv)
         TEST(run_pairs__takes_turns),
         TEST(run_pairs__says_why_there_is_nothing_to_time),
         TEST(compare__finds_a_new_failure_and_stays_as_stored),
+        TEST(compare__keeps_epochs_apart),
         TEST(compare__knows_code_that_did_not_change),
         TEST(hunt__proves_the_culprit_by_a_revert),
         TEST(hunt__confirms_where_the_gate_wants_no_revert),
