@@ -229,7 +229,7 @@ static void signals_are_as_new(void **state)
     /* Signals 32 and 33 are the C library's own: no program can reset them, and some runners of
      * tests hand them on ignored. */
     static const char *const argv[] = {
-        "sed", "-nE", "/^Sig(Blk|Ign)/s/0000000180000000$/0000000000000000/;/^Sig(Blk|Ign)/p",
+        "sed", "-nE", "/^Sig(Blk|Ign)/s/[01][08]0000000$/000000000/;/^Sig(Blk|Ign)/p",
         "/proc/self/status", NULL};
     assert_output((struct proc_spec){.argv = argv, .cpu = -1},
                   "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
