@@ -287,6 +287,9 @@ static void write_holder(int descriptor)
 int fs_lock(int *out_fd, const char *path, bool wait, void (*told)(int holder_pid, void *payload), void *payload)
 {
     CLEANUP(close_descriptor) int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    /* Another user's file: it locks as well, only our pid cannot be written into it. */
+    if (descriptor < 0 && errno == EACCES)
+        descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return err_set(ERR_IO, "lock %s: %s", path, strerror(errno));
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
