@@ -1,20 +1,14 @@
-#include "src/repo.h"
+#include "src/repo_internal.h"
 
 #include "src/fs.h"
 #include "src/opt.h"
 #include "src/proc.h"
 
 #include <errno.h>
-#include <git2.h>
 #include <git2/sys/repository.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-struct repo {
-    git_repository *git;
-    char *path; /* absolute, no slash at the end */
-};
 
 enum { ABBREVIATIONS_TOLD = 4 };
 static const int64_t FETCH_LIMIT_NS = 4 * 3600 * INT64_C(1000000000);
@@ -27,7 +21,7 @@ static void free_object(git_object **o)
     git_object_free(*o);
 }
 
-static void free_tree(git_tree **t)
+void repo__free_tree(git_tree **t)
 {
     git_tree_free(*t);
 }
@@ -37,7 +31,7 @@ static void free_commit(git_commit **c)
     git_commit_free(*c);
 }
 
-static void free_index(git_index **i)
+void repo__free_index(git_index **i)
 {
     git_index_free(*i);
 }
@@ -52,7 +46,7 @@ static void free_diff(git_diff **d)
     git_diff_free(*d);
 }
 
-static void free_entry(git_tree_entry **e)
+void repo__free_entry(git_tree_entry **e)
 {
     git_tree_entry_free(*e);
 }
@@ -85,15 +79,15 @@ static void start_library(void)
     started = true;
 }
 
-static const char *library_message(void)
+const char *repo__library_message(void)
 {
     const git_error *e = git_error_last();
     return e && e->message ? e->message : "libgit2 gives no reason";
 }
 
-static int foreign(const struct repo *r, const char *doing)
+int repo__foreign(const struct repo *r, const char *doing)
 {
-    return err_set(ERR_FOREIGN, "%s: %s: %s", r->path, doing, library_message());
+    return err_set(ERR_FOREIGN, "%s: %s: %s", r->path, doing, repo__library_message());
 }
 
 static void put_sha(char out[REPO_SHA_SIZE], const git_oid *id)
@@ -112,7 +106,7 @@ int repo_open(struct repo **out, const char *path)
     if (code == GIT_ENOTFOUND)
         return err_set(ERR_NOTFOUND, "%s is no Git repository, nor a folder in one", path);
     if (code < 0)
-        return err_set(ERR_FOREIGN, "opening %s: %s", path, library_message());
+        return err_set(ERR_FOREIGN, "opening %s: %s", path, repo__library_message());
     struct repo *r = xcalloc(1, sizeof *r);
     r->git = git;
     r->path = xstrdup(git_repository_path(git));
@@ -207,7 +201,7 @@ int repo_fetch(struct repo *r)
     /* libgit2 looks for new packs only when it misses an object, which an abbreviation may hide. */
     CLEANUP(free_odb) git_odb *odb = NULL;
     if (git_repository_odb(&odb, r->git) < 0 || git_odb_refresh(odb) < 0)
-        return foreign(r, "looking for what was fetched");
+        return repo__foreign(r, "looking for what was fetched");
     return 0;
 }
 
@@ -280,13 +274,13 @@ static int look_up(git_object **out, const struct repo *r, const char *sha, git_
     if (code == GIT_ENOTFOUND)
         return err_set(ERR_NOTFOUND, "%s has no object %s", r->path, sha);
     if (code < 0)
-        return foreign(r, sha);
+        return repo__foreign(r, sha);
     code = git_object_peel(out, object, type);
     if (code == GIT_EPEEL || code == GIT_EINVALIDSPEC || code == GIT_ENOTFOUND)
         return err_set(ERR_INVALID, "%s is a %s, not a %s", sha,
                        git_object_type2string(git_object_type(object)),
                        git_object_type2string(type));
-    return code < 0 ? foreign(r, sha) : 0;
+    return code < 0 ? repo__foreign(r, sha) : 0;
 }
 
 static int look_up_commit(git_commit **out, const struct repo *r, const char *sha)
@@ -294,7 +288,7 @@ static int look_up_commit(git_commit **out, const struct repo *r, const char *sh
     return look_up((git_object **)out, r, sha, GIT_OBJECT_COMMIT);
 }
 
-static int look_up_tree(git_tree **out, const struct repo *r, const char *sha)
+int repo__look_up_tree(git_tree **out, const struct repo *r, const char *sha)
 {
     return look_up((git_object **)out, r, sha, GIT_OBJECT_TREE);
 }
@@ -369,10 +363,10 @@ static int resolve_ambiguous(char out[REPO_SHA_SIZE], const struct repo *r, cons
     CLEANUP(free_odb) git_odb *odb = NULL;
     struct abbreviation found = {.digits = rev};
     if (git_repository_odb(&odb, r->git) < 0)
-        return foreign(r, rev);
+        return repo__foreign(r, rev);
     found.odb = odb;
     if (git_odb_foreach(odb, note_commit, &found) < 0)
-        return foreign(r, rev);
+        return repo__foreign(r, rev);
     if (found.count == 1) {
         memcpy(out, found.shas[0], REPO_SHA_SIZE);
         return 0;
@@ -407,7 +401,7 @@ int repo_resolve(char out[REPO_SHA_SIZE], struct repo *r, const char *rev)
     if (code == GIT_EINVALIDSPEC)
         return err_set(ERR_INVALID, "`%s` does not name one commit", rev);
     if (code < 0)
-        return foreign(r, rev);
+        return repo__foreign(r, rev);
     if (git_object_peel(&commit, object, GIT_OBJECT_COMMIT) < 0)
         return err_set(ERR_INVALID, "`%s` names a %s, not a commit", rev,
                        git_object_type2string(git_object_type(object)));
@@ -419,9 +413,9 @@ int repo_resolve(char out[REPO_SHA_SIZE], struct repo *r, const char *rev)
 
 int repo_tree_of(char out[REPO_SHA_SIZE], struct repo *r, const char *commit_sha)
 {
-    CLEANUP(free_tree) git_tree *tree = NULL;
+    CLEANUP(repo__free_tree) git_tree *tree = NULL;
     out[0] = '\0';
-    int status = look_up_tree(&tree, r, commit_sha);
+    int status = repo__look_up_tree(&tree, r, commit_sha);
     if (status == 0)
         put_sha(out, git_tree_id(tree));
     return status;
@@ -481,7 +475,7 @@ int repo_reverted_tree(char out[REPO_SHA_SIZE], bool *applies, struct repo *r, c
 {
     CLEANUP(free_commit) git_commit *commit = NULL;
     CLEANUP(free_commit) git_commit *onto = NULL;
-    CLEANUP(free_index) git_index *index = NULL;
+    CLEANUP(repo__free_index) git_index *index = NULL;
     git_oid tree;
     out[0] = '\0';
     *applies = false;
@@ -492,11 +486,11 @@ int repo_reverted_tree(char out[REPO_SHA_SIZE], bool *applies, struct repo *r, c
         return status;
     unsigned mainline = git_commit_parentcount(commit) > 1 ? 1 : 0;
     if (git_revert_commit(&index, r->git, commit, onto, mainline, NULL) < 0)
-        return foreign(r, "reverting");
+        return repo__foreign(r, "reverting");
     if (git_index_has_conflicts(index))
         return 0;
     if (git_index_write_tree_to(&tree, index, r->git) < 0)
-        return foreign(r, "reverting");
+        return repo__foreign(r, "reverting");
     put_sha(out, &tree);
     *applies = true;
     return 0;
@@ -511,7 +505,7 @@ static int read_commit(struct repo_commit *out, struct arena *a, const struct re
     *out = (struct repo_commit){0};
     put_sha(out->sha, id);
     if (git_commit_lookup(&commit, r->git, id) < 0)
-        return foreign(r, out->sha);
+        return repo__foreign(r, out->sha);
     const char *summary = git_commit_summary(commit);
     const git_signature *author = git_commit_author(commit);
     out->subject = arena_strdup(a, summary ? summary : "");
@@ -541,7 +535,7 @@ int repo_is_ancestor(bool *out, struct repo *r, const char *ancestor_sha,
     const git_oid *from = git_commit_id(descendant), *to = git_commit_id(ancestor);
     int answer = git_oid_equal(from, to) ? 1 : git_graph_descendant_of(r->git, from, to);
     if (answer < 0)
-        return foreign(r, "walking the history");
+        return repo__foreign(r, "walking the history");
     *out = answer == 1;
     return 0;
 }
@@ -560,7 +554,7 @@ int repo_merge_base(char out[REPO_SHA_SIZE], struct repo *r, const char *a_sha, 
         return err_set(ERR_NOTFOUND, "%s: %.12s and %.12s have no common history", r->path, a_sha,
                        b_sha);
     if (code < 0)
-        return foreign(r, "looking for the merge base");
+        return repo__foreign(r, "looking for the merge base");
     put_sha(out, &base);
     return 0;
 }
@@ -573,7 +567,7 @@ static int walk_range(git_oid **out, size_t *count, struct arena *a, const struc
     if (git_revwalk_new(&walk, r->git) < 0 || git_revwalk_push(walk, bad) < 0 ||
         git_revwalk_hide(walk, good) < 0 ||
         git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_REVERSE) < 0)
-        return foreign(r, "walking the history");
+        return repo__foreign(r, "walking the history");
     size_t room = 64, used = 0;
     git_oid *ids = ARENA_ARRAY(a, room, git_oid);
     ids[used++] = *good;
@@ -590,7 +584,7 @@ static int walk_range(git_oid **out, size_t *count, struct arena *a, const struc
     }
     *out = ids;
     *count = used;
-    return code == GIT_ITEROVER ? 0 : foreign(r, "walking the history");
+    return code == GIT_ITEROVER ? 0 : repo__foreign(r, "walking the history");
 }
 
 struct place {
@@ -618,7 +612,7 @@ static int link_parents(struct repo_commit *c, struct arena *a, const struct rep
 {
     CLEANUP(free_commit) git_commit *commit = NULL;
     if (git_commit_lookup(&commit, r->git, id) < 0)
-        return foreign(r, c->sha);
+        return repo__foreign(r, c->sha);
     unsigned parents = git_commit_parentcount(commit);
     c->parents = ARENA_ARRAY(a, parents, size_t);
     for (unsigned i = 0; i < parents; i++) {
@@ -668,17 +662,17 @@ static int by_text(const void *left, const void *right)
 int repo_changed_paths(char ***out, size_t *count, struct arena *a, struct repo *r,
                        const char *from_sha, const char *to_sha)
 {
-    CLEANUP(free_tree) git_tree *from = NULL;
-    CLEANUP(free_tree) git_tree *to = NULL;
+    CLEANUP(repo__free_tree) git_tree *from = NULL;
+    CLEANUP(repo__free_tree) git_tree *to = NULL;
     CLEANUP(free_diff) git_diff *diff = NULL;
     *count = 0;
-    int status = look_up_tree(&from, r, from_sha);
+    int status = repo__look_up_tree(&from, r, from_sha);
     if (status == 0)
-        status = look_up_tree(&to, r, to_sha);
+        status = repo__look_up_tree(&to, r, to_sha);
     if (status < 0)
         return status;
     if (git_diff_tree_to_tree(&diff, r->git, from, to, NULL) < 0)
-        return foreign(r, "comparing trees");
+        return repo__foreign(r, "comparing trees");
     size_t deltas = git_diff_num_deltas(diff);
     *out = ARENA_ARRAY(a, deltas, char *);
     for (size_t i = 0; i < deltas; i++)
@@ -690,212 +684,24 @@ int repo_changed_paths(char ***out, size_t *count, struct arena *a, struct repo 
 
 int repo_read_file(struct buf *out, struct repo *r, const char *commit_sha, const char *path)
 {
-    CLEANUP(free_tree) git_tree *tree = NULL;
-    CLEANUP(free_entry) git_tree_entry *entry = NULL;
+    CLEANUP(repo__free_tree) git_tree *tree = NULL;
+    CLEANUP(repo__free_entry) git_tree_entry *entry = NULL;
     CLEANUP(free_object) git_object *object = NULL;
-    int status = look_up_tree(&tree, r, commit_sha);
+    int status = repo__look_up_tree(&tree, r, commit_sha);
     if (status < 0)
         return status;
     int code = git_tree_entry_bypath(&entry, tree, path);
     if (code == GIT_ENOTFOUND)
         return err_set(ERR_NOTFOUND, "%s: %.12s has no file %s", r->path, commit_sha, path);
     if (code < 0)
-        return foreign(r, path);
+        return repo__foreign(r, path);
     if (git_tree_entry_type(entry) != GIT_OBJECT_BLOB)
         return err_set(ERR_INVALID, "%s: %s in %.12s is no file", r->path, path, commit_sha);
     if (git_tree_entry_to_object(&object, r->git, entry) < 0)
-        return foreign(r, path);
+        return repo__foreign(r, path);
     const git_blob *blob = (const git_blob *)object;
     buf_add(out, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
     return buf_check(out, path);
-}
-
-/* Slots. The state file says "at TREE", or "from TREE to TREE" while files are being changed; a
- * tree that is not there yet is "nothing". */
-
-struct slot_state {
-    char from[REPO_SHA_SIZE]; /* "": an empty folder */
-    char to[REPO_SHA_SIZE];   /* "": no change is under way */
-};
-
-static const char nothing[] = "nothing";
-
-static char *state_path(struct arena *a, const char *slot)
-{
-    size_t length = strlen(slot);
-    while (length > 1 && slot[length - 1] == '/')
-        length--;
-    return arena_printf(a, "%.*s.state", (int)length, slot);
-}
-
-static bool is_tree_name(const char *word)
-{
-    return strlen(word) == GIT_OID_HEXSZ && strspn(word, "0123456789abcdef") == GIT_OID_HEXSZ;
-}
-
-static int parse_state(struct slot_state *out, const char *text, const char *path)
-{
-    char from[REPO_SHA_SIZE] = "", to[REPO_SHA_SIZE] = "";
-    bool is_at = sscanf(text, "at %40s", from) == 1 && is_tree_name(from);
-    bool is_change = !is_at && sscanf(text, "from %40s to %40s", from, to) == 2 &&
-                     is_tree_name(to) && (is_tree_name(from) || strcmp(from, nothing) == 0);
-    if (!is_at && !is_change)
-        return err_set(ERR_INVALID, "%s is damaged: remove it and the folder beside it", path);
-    if (strcmp(from, nothing) != 0)
-        memcpy(out->from, from, sizeof from);
-    memcpy(out->to, to, sizeof to);
-    return 0;
-}
-
-static int read_state(struct slot_state *out, struct arena *a, const char *slot)
-{
-    *out = (struct slot_state){0};
-    char *path = state_path(a, slot);
-    if (!fs_exists(path) || !fs_is_folder(slot))
-        return 0;
-    struct buf text;
-    buf_init(&text, BUF_MAX_LINE);
-    int status = fs_read(&text, path);
-    if (status == 0)
-        status = parse_state(out, text.data, path);
-    buf_release(&text);
-    return status;
-}
-
-int repo_slot_tree(char out[REPO_SHA_SIZE], const char *slot)
-{
-    struct arena a = {0};
-    struct slot_state state;
-    out[0] = '\0';
-    int status = read_state(&state, &a, slot);
-    if (status == 0)
-        memcpy(out, *state.to ? state.to : state.from, REPO_SHA_SIZE);
-    arena_release(&a);
-    return status;
-}
-
-struct count {
-    size_t written;
-    git_tree *from, *to; /* from may be NULL */
-};
-
-static bool is_submodule(const git_tree *tree, const char *path)
-{
-    CLEANUP(free_entry) git_tree_entry *entry = NULL;
-    return tree && git_tree_entry_bypath(&entry, tree, path) == 0 &&
-           git_tree_entry_type(entry) == GIT_OBJECT_COMMIT;
-}
-
-/* libgit2 calls this once with no path, before the first file; and it makes the empty folders of
- * submodules anew each time, which are no files. */
-static void count_file(const char *path, size_t completed, size_t total, void *payload)
-{
-    (void)completed;
-    (void)total;
-    struct count *c = payload;
-    if (path && !is_submodule(c->to, path) && !is_submodule(c->from, path))
-        c->written++;
-}
-
-/* Without a work tree, submodules stop a checkout from a bare repository. libgit2 1.5 leaks a path
- * when the folder is set that is set already. */
-static bool has_workdir(const struct repo *r, const char *folder)
-{
-    const char *set = git_repository_workdir(r->git);
-    size_t length = strlen(folder);
-    return set && strncmp(set, folder, length) == 0 && strcmp(set + length, "/") == 0;
-}
-
-/* Change the files of `folder` from one tree (NULL: none) to another. */
-static int change_files(size_t *written, const struct repo *r, git_tree *from, git_tree *to,
-                        const char *folder)
-{
-    CLEANUP(free_index) git_index *empty = NULL;
-    git_checkout_options options;
-    if (git_checkout_options_init(&options, GIT_CHECKOUT_OPTIONS_VERSION) < 0)
-        return foreign(r, "checkout options");
-    options.checkout_strategy =
-        GIT_CHECKOUT_FORCE | GIT_CHECKOUT_RECREATE_MISSING | GIT_CHECKOUT_DONT_UPDATE_INDEX;
-    options.baseline = from;
-    options.target_directory = folder;
-    options.progress_cb = count_file;
-    struct count count = {.from = from, .to = to};
-    options.progress_payload = &count;
-    if (git_index_new(&empty) < 0)
-        return foreign(r, "making an index");
-    if (!from)
-        options.baseline_index = empty;
-    if (!has_workdir(r, folder) && git_repository_set_workdir(r->git, folder, 0) < 0)
-        return foreign(r, folder);
-    int code = git_checkout_tree(r->git, (const git_object *)to, &options);
-    *written += count.written;
-    if (code < 0)
-        return err_set(ERR_FOREIGN, "%s: checking out to %s: %s", r->path, folder,
-                       library_message());
-    return 0;
-}
-
-/* One journalled change. Repeating it after a kill heals whatever is mixed. */
-static int change_slot(size_t *written, struct arena *a, const struct repo *r, const char *from_sha,
-                       const char *to_sha, const char *slot, const char *folder)
-{
-    CLEANUP(free_tree) git_tree *from = NULL;
-    CLEANUP(free_tree) git_tree *to = NULL;
-    char *path = state_path(a, slot);
-    int status = look_up_tree(&to, r, to_sha);
-    if (status == 0 && *from_sha)
-        status = look_up_tree(&from, r, from_sha);
-    if (status == 0)
-        status = fs_write_text(
-            path, arena_printf(a, "from %s to %s\n", *from_sha ? from_sha : nothing, to_sha));
-    if (status == 0)
-        status = change_files(written, r, from, to, folder);
-    if (status == 0)
-        status = fs_write_text(path, arena_printf(a, "at %s\n", to_sha));
-    return status;
-}
-
-static bool has_tree(const struct repo *r, const char *sha)
-{
-    CLEANUP(free_tree) git_tree *tree = NULL;
-    bool found = look_up_tree(&tree, r, sha) == 0;
-    if (!found)
-        err_clear();
-    return found;
-}
-
-/* A slot whose trees the repository has lost cannot be changed any more, only made anew. */
-static int forget_lost_trees(struct slot_state *state, const struct repo *r, const char *slot)
-{
-    if ((!*state->from || has_tree(r, state->from)) && (!*state->to || has_tree(r, state->to)))
-        return 0;
-    *state = (struct slot_state){0};
-    return fs_remove_tree(slot);
-}
-
-int repo_checkout(size_t *written, struct repo *r, const char *tree_sha, const char *slot)
-{
-    struct arena a = {0};
-    struct slot_state state;
-    char tree[REPO_SHA_SIZE], *folder = NULL;
-    *written = 0;
-    int status = repo_tree_of(tree, r, tree_sha);
-    if (status == 0)
-        status = read_state(&state, &a, slot);
-    if (status == 0)
-        status = forget_lost_trees(&state, r, slot);
-    if (status == 0)
-        status = fs_make_folders(slot);
-    if (status == 0)
-        status = fs_absolute(&folder, &a, slot);
-    if (status == 0 && *state.to) {
-        status = change_slot(written, &a, r, state.from, state.to, slot, folder);
-        memcpy(state.from, state.to, REPO_SHA_SIZE);
-    }
-    if (status == 0)
-        status = change_slot(written, &a, r, state.from, tree, slot, folder);
-    arena_release(&a);
-    return status;
 }
 
 int repo_blob_id(char out[REPO_SHA_SIZE], const void *bytes, size_t length)
@@ -904,7 +710,7 @@ int repo_blob_id(char out[REPO_SHA_SIZE], const void *bytes, size_t length)
     start_library();
     out[0] = '\0';
     if (git_odb_hash(&id, bytes, length, GIT_OBJECT_BLOB) < 0)
-        return err_set(ERR_FOREIGN, "hashing: %s", library_message());
+        return err_set(ERR_FOREIGN, "hashing: %s", repo__library_message());
     put_sha(out, &id);
     return 0;
 }
