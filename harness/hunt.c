@@ -371,7 +371,7 @@ static int repeat_checks(bool *all, struct chase *c, struct quarry *q,
     *all = artifact->outcome == OUTCOME_OK;
     for (int64_t round = 1; round <= c->runner->gate->bisect.confirm_runs && *all; round++) {
         struct check_verdict v;
-        int status = check_at(&v, c, artifact, q, c->hunt->round + round);
+        int status = check_at(&v, c, artifact, q, HUNT_MAX_ROUND * (c->hunt->round + 1) + round);
         if (status < 0)
             return status;
         enum bisect_answer answer = answer_of(q, &v);

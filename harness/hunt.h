@@ -14,6 +14,9 @@
 #include "harness/judge.h"
 #include "harness/run.h"
 
+/* A hunt's `round` is at most this; the rounds of its confirmation lie above, apart from every other hunt's. */
+enum { HUNT_MAX_ROUND = 1000000 };
+
 struct hunt_problem {
     const char *problem, *variant; /* canonical */
     bool slower;                   /* a speed hunt; else correctness */

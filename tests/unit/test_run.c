@@ -617,6 +617,12 @@ static void hunt__confirms_where_the_gate_wants_no_revert(void **state)
     assert_non_null(strstr(blame.because, "could not be tried"));
     /* Two kinds of data: at both ends, then twice more in fresh compiles at both. */
     assert_int_equal(c->runner->jobs_run, 2 * 2 + 2 * 2 * 2);
+    /* A hunt of another round is fresh through and through: no row of the first one's confirmation
+     * serves it. */
+    h.round = 1;
+    assert_ok(hunt_run(&blame, c->arena, &h));
+    assert_string_equal(blame.culprit, sha[CULPRIT]);
+    assert_int_equal(c->runner->jobs_run, 2 * (2 * 2 + 2 * 2 * 2));
 }
 
 /* Wrong in the slot that earlier commits were built in, right in a clean build. */
