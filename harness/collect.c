@@ -15,11 +15,6 @@ struct page {
     const char *arch; /* of the epoch */
 };
 
-static const char *text(const char *t)
-{
-    return t ? t : "";
-}
-
 static int describe_commit(struct report_commit *out, struct page *p, const char *sha)
 {
     *out = (struct report_commit){
@@ -560,7 +555,7 @@ int collect_report(struct report *out, struct arena *a, const struct collect_req
     const struct comparison_row *r = &q->comparison->row;
     struct page p = {.report = out, .arena = a, .q = q};
     int64_t blocking;
-    *out = (struct report){.command = text(r->command)};
+    *out = (struct report){.command = r->command};
     int status = describe_commit(&out->base, &p, r->base_commit);
     if (status == 0)
         status = describe_commit(&out->head, &p, r->head_commit);

@@ -10,7 +10,6 @@ struct collect_request {
     struct repo *repo;               /* subjects and authors; NULL for prebuilt */
     const struct candidate *candidate;
     const struct gate *gate;
-    const struct machine *machine;
     const struct comparison *comparison;
     const char *options;             /* what the printed commands need: "--workspace DIR --candidate FILE ..." */
 };

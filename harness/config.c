@@ -539,18 +539,6 @@ static int read_list(struct problem_list *list, struct arena *a, struct yaml_fau
     return status;
 }
 
-int config_problem_list(struct sweep_problem **out, size_t *count, struct arena *a,
-                        const char *path)
-{
-    struct problem_list list = {0};
-    struct yaml_faults f = {0};
-    yaml_faults_init(&f, arena_strdup(a, path));
-    int status = finish(&f, read_list(&list, a, &f, path));
-    *out = list.items;
-    *count = list.count;
-    return status;
-}
-
 static int by_text(const void *left, const void *right, void *items)
 {
     const struct sweep_problem *list = items;

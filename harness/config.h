@@ -98,8 +98,6 @@ int config_model(struct model *out, struct arena *a, const char *path) MUST_USE;
 /* Without a path: this machine through hip-cpu, and a gate with every key at its default. */
 int config_machine(struct machine *out, struct arena *a, const char *path) MUST_USE;
 int config_gate(struct gate *out, struct arena *a, const char *path) MUST_USE;
-/* A problem list: one line a problem in any spelling that reference/spelling knows, '#' starts a comment. All faults at once. */
-int config_problem_list(struct sweep_problem **out, size_t *count, struct arena *a, const char *path) MUST_USE;
 /* The key table of a kind ("candidate" ...), NULL if there is no such kind; and all kinds, NULL-terminated. */
 const struct yaml_key *config_keys(const char *kind);
 extern const char *const config_kinds[];

@@ -51,11 +51,7 @@ static int run(int argc, char **argv)
     struct build_options o = {0};
     struct opt_list revs;
     const struct opt table[] = {
-        {.name = "patch",
-         .kind = OPT_TEXT,
-         .value = &o.patch,
-         .argument = "FILE",
-         .help = "applied on top of every commit"},
+        PATCH_OPTION(&o.patch),
         {.name = "clean",
          .kind = OPT_FLAG,
          .value = &o.clean,

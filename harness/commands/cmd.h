@@ -40,6 +40,27 @@ struct setting {
      .help = "folder with .assay (default: $ASSAY_WORKSPACE, else upwards from here)"},                                                \
     {.name = "quiet", .letter = 'q', .kind = OPT_FLAG, .value = &(s)->quiet, .help = "no progress on standard error"}
 
+#define PATCH_OPTION(file)                                                                         \
+    {.name = "patch",                                                                              \
+     .kind = OPT_TEXT,                                                                             \
+     .value = (file),                                                                              \
+     .argument = "FILE",                                                                           \
+     .help = "applied on top of every commit"}
+#define ROUND_OPTION(number, text)                                                                 \
+    {.name = "round",                                                                              \
+     .kind = OPT_INT,                                                                              \
+     .value = (number),                                                                            \
+     .argument = "N",                                                                              \
+     .min = 0,                                                                                     \
+     .max = HUNT_MAX_ROUND,                                                                        \
+     .help = (text)}
+#define REPORT_OPTION(prefix)                                                                      \
+    {.name = "report",                                                                             \
+     .kind = OPT_TEXT,                                                                             \
+     .value = (prefix),                                                                            \
+     .argument = "PREFIX",                                                                         \
+     .help = "write PREFIX.html, PREFIX.md and PREFIX.json"}
+
 /* Parse; true: go on. False: the exit code is in *exit_code (help was printed, or usage was wrong). */
 bool cmd_parse(int *exit_code, const struct opt_command *command, const struct opt *table, int argc, char **argv, struct arena *a,
                struct opt_list *operands);

@@ -54,6 +54,12 @@ bool cmd_parse(int *exit_code, const struct opt_command *command, const struct o
         *exit_code = EXIT_GOOD;
         return false;
     }
+    if (operands->count > 0 && !*command->usage) {
+        fprintf(stderr, "assay %s: `%s` is no option, and it takes no other words\n", command->name,
+                operands->items[0]);
+        *exit_code = EXIT_USAGE;
+        return false;
+    }
     return true;
 }
 
@@ -319,7 +325,6 @@ int cmd_report_comparison(struct setting *s, const struct comparison *c, const c
                                 .repo = builder_repo(s->builder),
                                 .candidate = &s->candidate,
                                 .gate = &s->gate,
-                                .machine = &s->machine,
                                 .comparison = c,
                                 .options = typed_options(s)};
     int status = collect_report(&r, &s->arena, &q);

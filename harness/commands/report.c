@@ -18,11 +18,7 @@ static int run(int argc, char **argv)
     const char *prefix = NULL;
     struct opt_list operands;
     const struct opt table[] = {
-        {.name = "report",
-         .kind = OPT_TEXT,
-         .value = &prefix,
-         .argument = "PREFIX",
-         .help = "write PREFIX.html, PREFIX.md and PREFIX.json"},
+        REPORT_OPTION(&prefix),
         SETTING_OPTIONS(&s),
         {0},
     };

@@ -21,6 +21,8 @@ expect 129 'did you mean --candidate?' assay run --candidat x
 expect 129 'needs a value' assay run --candidate
 expect 129 'takes a number from 0 to' assay run --round -1
 expect 129 'did you mean `miopen`?' assay import --from miopn
+expect 129 'takes no other words' assay compare main
+expect 129 'takes no other words' assay run pebble.yaml
 for kind in candidate sweep model machine gate; do
     expect 0 "$kind" assay doctor --keys $kind
 done
