@@ -157,19 +157,32 @@ static const char *describe_effect(struct arena *a, const struct stats_effect *e
                         exp(e->high), e->pairs);
 }
 
-static int measure(struct stats_effect *out, enum outcome *outcome, const char **detail,
-                   struct chase *c, const struct timing_request *t, double confidence)
+static bool lies_beside(const struct stats_effect *e, double middle)
 {
-    struct pair_row *pairs;
-    size_t count;
-    int status = run_pairs(&pairs, &count, outcome, detail, c->arena, c->runner, t);
-    if (status < 0 || *outcome != OUTCOME_OK)
-        return status;
-    double *ratios = ARENA_ARRAY(c->arena, count, double);
-    for (size_t i = 0; i < count; i++)
-        ratios[i] = log((double)pairs[i].candidate_ns / (double)pairs[i].anchor_ns);
-    *out = stats_pairs(ratios, count, confidence, c->runner->gate->speed.noise_floor);
-    return 0;
+    return e->low > middle || e->high < middle;
+}
+
+/* Pairs until the interval lies on one side of `middle`, or as many as the gate spends on one
+ * commit: a noisy machine needs more of them for the same answer. */
+static int measure(struct stats_effect *out, enum outcome *outcome, const char **detail,
+                   struct chase *c, struct timing_request t, double middle)
+{
+    const struct gate *g = c->runner->gate;
+    int64_t most = t.pairs > g->speed.bisect_pairs ? t.pairs : g->speed.bisect_pairs;
+    for (;;) {
+        struct pair_row *pairs;
+        size_t count;
+        int status = run_pairs(&pairs, &count, outcome, detail, c->arena, c->runner, &t);
+        if (status < 0 || *outcome != OUTCOME_OK)
+            return status;
+        double *ratios = ARENA_ARRAY(c->arena, count, double);
+        for (size_t i = 0; i < count; i++)
+            ratios[i] = log((double)pairs[i].candidate_ns / (double)pairs[i].anchor_ns);
+        *out = stats_pairs(ratios, count, ANSWER_CONFIDENCE, g->speed.noise_floor);
+        if (lies_beside(out, middle) || t.pairs >= most)
+            return 0;
+        t.pairs = t.pairs + PAIRS_A_LOOK < most ? t.pairs + PAIRS_A_LOOK : most;
+    }
 }
 
 static struct timing_request request_pairs(const struct chase *c, const struct quarry *q,
@@ -195,15 +208,15 @@ static int ask_bad_end(struct answer *out, struct chase *c, struct quarry *q,
     struct stats_effect e;
     enum outcome outcome;
     const char *detail;
+    double least = log1p(g->speed.minimum_effect);
     struct timing_request t = request_pairs(c, q, good, bad, g->speed.confirm_pairs);
-    int status = measure(&e, &outcome, &detail, c, &t, ANSWER_CONFIDENCE);
+    int status = measure(&e, &outcome, &detail, c, t, least);
     if (status < 0)
         return status;
     if (outcome != OUTCOME_OK) {
         *out = (struct answer){.answer = BISECT_SKIP, .error_probability = -1, .detail = detail};
         return 0;
     }
-    double least = log1p(g->speed.minimum_effect);
     q->effect = e.mean;
     double error = stats_t_tail((e.mean - least) / e.error, e.freedom);
     *out = (struct answer){.answer = e.low > least ? BISECT_BAD : BISECT_GOOD,
@@ -212,32 +225,25 @@ static int ask_bad_end(struct answer *out, struct chase *c, struct quarry *q,
     return 0;
 }
 
-/* A commit in between: pairs against the good end until the interval lies on one side of half the
- * effect. */
+/* A commit in between: on which side of half the effect does it lie? */
 static int ask_between(struct answer *out, struct chase *c, struct quarry *q,
                        const struct artifact *good, const struct artifact *here)
 {
     double middle = q->effect / 2;
-    for (int64_t pairs = PAIRS_A_LOOK;; pairs += PAIRS_A_LOOK) {
-        struct stats_effect e;
-        enum outcome outcome;
-        const char *detail;
-        struct timing_request t = request_pairs(c, q, good, here, pairs);
-        int status = measure(&e, &outcome, &detail, c, &t, ANSWER_CONFIDENCE);
-        if (status < 0)
-            return status;
-        *out = (struct answer){.answer = BISECT_SKIP, .error_probability = -1, .detail = detail};
-        if (outcome != OUTCOME_OK)
-            return 0;
-        out->detail = describe_effect(c->arena, &e);
-        if (e.low > middle || e.high < middle) {
-            out->answer = e.low > middle ? BISECT_BAD : BISECT_GOOD;
-            out->error_probability = stats_t_tail(fabs(e.mean - middle) / e.error, e.freedom);
-            return 0;
-        }
-        if (t.pairs < pairs)
-            return 0;
-    }
+    struct stats_effect e;
+    enum outcome outcome;
+    const char *detail;
+    struct timing_request t = request_pairs(c, q, good, here, PAIRS_A_LOOK);
+    int status = measure(&e, &outcome, &detail, c, t, middle);
+    *out = (struct answer){.answer = BISECT_SKIP, .error_probability = -1, .detail = detail};
+    if (status < 0 || outcome != OUTCOME_OK)
+        return status;
+    out->detail = describe_effect(c->arena, &e);
+    if (!lies_beside(&e, middle))
+        return 0;
+    out->answer = e.low > middle ? BISECT_BAD : BISECT_GOOD;
+    out->error_probability = stats_t_tail(fabs(e.mean - middle) / e.error, e.freedom);
+    return 0;
 }
 
 /* The id of the code that a build makes of the problem; "" when it makes none. */
@@ -407,15 +413,15 @@ static int confirm_speed(struct confirmation *out, struct chase *c, struct quarr
     struct stats_effect e;
     enum outcome outcome;
     const char *detail;
-    int status = measure(&e, &outcome, &detail, c, &t, ANSWER_CONFIDENCE);
+    double least = log1p(g->speed.minimum_effect) / 2;
+    int status = measure(&e, &outcome, &detail, c, t, least);
     if (status < 0 || outcome != OUTCOME_OK)
         return status;
     q->runs++;
-    out->parent_good = out->culprit_bad = e.low > log1p(g->speed.minimum_effect) / 2;
+    out->parent_good = out->culprit_bad = e.low > least;
     if (out->culprit_bad) {
         q->effect = e.mean;
-        double error =
-            stats_t_tail((e.mean - log1p(g->speed.minimum_effect) / 2) / e.error, e.freedom);
+        double error = stats_t_tail((e.mean - least) / e.error, e.freedom);
         bisect_tell_odds(c->bisect, q->index, culprit, BISECT_BAD, error);
     }
     out->note = describe_effect(c->arena, &e);
@@ -451,9 +457,13 @@ static int try_revert(struct confirmation *out, struct chase *c, struct quarry *
     struct stats_effect e;
     enum outcome outcome;
     const char *detail;
-    status = measure(&e, &outcome, &detail, c, &t, ANSWER_CONFIDENCE);
-    out->revert_repairs = status == 0 && outcome == OUTCOME_OK && e.high < q->effect / 2;
-    return status;
+    status = measure(&e, &outcome, &detail, c, t, q->effect / 2);
+    if (status < 0)
+        return status;
+    /* Neither repaired nor not: the measurement does not tell, and the level must not claim it. */
+    out->tried_revert = outcome == OUTCOME_OK && lies_beside(&e, q->effect / 2);
+    out->revert_repairs = out->tried_revert && e.high < q->effect / 2;
+    return 0;
 }
 
 static int confirm(struct confirmation *out, struct chase *c, struct quarry *q, size_t culprit)
@@ -509,7 +519,7 @@ static const char *because_of(struct arena *a, const struct chase *c, const stru
                                            clean, parent, c->runner->gate->bisect.confirm_runs,
                                            c->runner->gate->bisect.confirm_runs);
     if (!k->tried_revert)
-        return arena_printf(a, "%s; undoing it at %.10s could not be tried", first, c->hunt->bad);
+        return arena_printf(a, "%s; what undoing it at %.10s does could not be told", first, c->hunt->bad);
     return arena_printf(a, "%s; undoing it at %.10s %s", first, c->hunt->bad,
                         k->revert_repairs ? "repairs it"
                                           : "does not repair it: a later commit has a part in it");
