@@ -32,8 +32,10 @@ struct proc {
     int64_t kill_at_ns;  /* when TERM turns into KILL; INT64_MAX: not under way */
     int64_t memory_limit_bytes, seen_bytes;
     size_t output_room; /* bytes it may still print */
-    size_t line_start;  /* where in result.out the next line for on_line begins */
-    void (*on_line)(const char *line, void *payload);
+    struct line_feed {
+        size_t start; /* where in the buffer the next line begins */
+        void (*tell)(const char *line, void *payload);
+    } out_lines, channel_lines;
     void *payload;
     bool killed;  /* by us; result.end says why */
     bool flooded; /* it printed more than it may */
@@ -357,7 +359,8 @@ static struct proc *new_ticket(const struct proc_spec *spec)
                        .kill_at_ns = INT64_MAX,
                        .memory_limit_bytes = spec->memory_limit_bytes,
                        .output_room = limit,
-                       .on_line = spec->on_line,
+                       .out_lines.tell = spec->on_line,
+                       .channel_lines.tell = spec->on_channel_line,
                        .payload = spec->payload};
     buf_init(&p->status, sizeof(struct start_failure));
     buf_init(&p->result.out, limit);
@@ -389,6 +392,17 @@ static struct proc **end_of_list(void)
     return at;
 }
 
+static void set_deadline(struct proc *p, int64_t wall_limit_ns)
+{
+    p->deadline_ns = wall_limit_ns > 0 ? p->started_ns + wall_limit_ns : INT64_MAX;
+}
+
+void proc_extend(struct proc *p, int64_t wall_limit_ns)
+{
+    p->started_ns = proc_now_ns();
+    set_deadline(p, wall_limit_ns);
+}
+
 int proc_start(struct proc **out, const struct proc_spec *spec)
 {
     prepare_loop();
@@ -407,8 +421,7 @@ int proc_start(struct proc **out, const struct proc_spec *spec)
     }
     if (p->ended)
         close_streams(p);
-    if (spec->wall_limit_ns > 0)
-        p->deadline_ns = p->started_ns + spec->wall_limit_ns;
+    set_deadline(p, spec->wall_limit_ns);
     *end_of_list() = p;
     *out = p;
     return 0;
@@ -437,20 +450,21 @@ static void kill_group(struct proc *p, enum proc_end reason)
 
 void proc_cancel(struct proc *p)
 {
+    p->out_lines.tell = p->channel_lines.tell = NULL;
     kill_group(p, PROC_CANCELLED);
 }
 
 /* What it prints. */
 
-static void tell_lines(struct proc *p)
+static void tell_lines(struct line_feed *feed, struct buf *from, void *payload)
 {
-    struct buf *out = &p->result.out;
     char *newline;
-    while ((newline = memchr(out->data + p->line_start, '\n', out->length - p->line_start))) {
+    while (feed->tell &&
+           (newline = memchr(from->data + feed->start, '\n', from->length - feed->start))) {
         *newline = '\0';
-        p->on_line(out->data + p->line_start, p->payload);
+        feed->tell(from->data + feed->start, payload);
         *newline = '\n';
-        p->line_start = (size_t)(newline - out->data) + 1;
+        feed->start = (size_t)(newline - from->data) + 1;
     }
 }
 
@@ -487,8 +501,10 @@ static void take_output(struct proc *p, enum stream_id id, const char *bytes, si
         p->flooded = true;
         kill_group(p, PROC_OVER_OUTPUT);
     }
-    if (id == STREAM_OUT && p->on_line)
-        tell_lines(p);
+    if (id == STREAM_OUT)
+        tell_lines(&p->out_lines, &p->result.out, p->payload);
+    if (id == STREAM_CHANNEL)
+        tell_lines(&p->channel_lines, &p->result.channel, p->payload);
 }
 
 /* One read; false when there is nothing more for now. */

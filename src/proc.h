@@ -46,6 +46,7 @@ struct proc_spec {
     int cpu;                   /* pin to this CPU; -1: do not (remember to set it) */
     /* Called for each complete line (without newline) of stdout as it arrives; may be NULL. */
     void (*on_line)(const char *line, void *payload);
+    void (*on_channel_line)(const char *line, void *payload); /* the same for the channel */
     void *payload;
 };
 
@@ -53,7 +54,8 @@ struct proc_result {
     enum proc_end end;
     int code;
     const char *failed_call; /* static text, for NOT_STARTED */
-    int64_t wall_ns, user_ns, system_ns;
+    int64_t wall_ns; /* since the start, or since the last proc_extend */
+    int64_t user_ns, system_ns;
     int64_t peak_bytes; /* of the group's resident memory as watched (only with a limit), or ru_maxrss if larger; Linux counts
                          * in the latter our own size at the fork */
     struct buf out, err, channel;
@@ -74,9 +76,11 @@ int proc_start(struct proc **out, const struct proc_spec *spec) MUST_USE;
  * to `result` and the ticket is gone. The order of ends is the order in which they are noticed. After an error nothing is moved and
  * all tickets stay valid: cancel them or leave. It is a bug to wait for ever when nothing was started. */
 int proc_wait_any(struct proc **ended, struct proc_result *result, int64_t timeout_ns) MUST_USE;
-/* Kill it, without waiting: it ends as CANCELLED and is to be waited for like any other. Whatever still runs when we exit is
+/* Kill it, without waiting: it ends as CANCELLED and is to be waited for like any other; no line of it is told any more. Whatever still runs when we exit is
  * killed then. */
 void proc_cancel(struct proc *p);
+/* A child that serves one task after another gets a new wall limit for the next, from now on (0: none). For on_line and on_channel_line. */
+void proc_extend(struct proc *p, int64_t wall_limit_ns);
 /* Tickets that are not gone yet. */
 size_t proc_running(void);
 

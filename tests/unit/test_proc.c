@@ -204,6 +204,42 @@ static void channel_is_descriptor_3(void **state)
     proc_result_release(&r);
 }
 
+struct server {
+    struct proc *p;
+    struct buf told;
+};
+
+static void extend_at_each_line(const char *line, void *payload)
+{
+    struct server *s = payload;
+    buf_printf(&s->told, "[%s]", line);
+    proc_extend(s->p, 2 * SECOND);
+}
+
+/* Longer than its first limit in all, but never between two answers; then it hangs. */
+static void an_answer_renews_the_limit(void **state)
+{
+    (void)state;
+    struct server s = {0};
+    struct proc_spec spec = shell(
+        "for n in 1 2; do sleep 1.2; echo $n; echo task $n >&3; done; exec sleep 1000");
+    buf_init(&s.told, BUF_MAX_LINE);
+    spec.channel = true;
+    spec.wall_limit_ns = 2 * SECOND;
+    spec.on_channel_line = extend_at_each_line;
+    spec.payload = &s;
+    assert_ok(proc_start(&s.p, &spec));
+    struct proc *ended;
+    struct proc_result r;
+    assert_ok(proc_wait_any(&ended, &r, -1));
+    assert_ptr_equal(ended, s.p);
+    assert_int_equal(r.end, PROC_TIMED_OUT);
+    assert_string_equal(s.told.data, "[task 1][task 2]");
+    assert_string_equal(r.out.data, "1\n2\n");
+    proc_result_release(&r);
+    buf_release(&s.told);
+}
+
 static void no_other_descriptor_is_inherited(void **state)
 {
     struct folder *f = *state;
@@ -731,6 +767,7 @@ int main(void)
         WITH_FOLDER(program_is_looked_up_in_the_childs_path),
         WITH_FOLDER(working_folder),
         cmocka_unit_test(channel_is_descriptor_3),
+        cmocka_unit_test(an_answer_renews_the_limit),
         WITH_FOLDER(no_other_descriptor_is_inherited),
         cmocka_unit_test(signals_are_as_new),
         cmocka_unit_test(lines_are_told),

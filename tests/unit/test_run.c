@@ -166,6 +166,58 @@ static void run_jobs__gives_each_job_its_end(void **state)
     }
 }
 
+/* How many processes lowered something. */
+static size_t count_compilers(struct campaign *c)
+{
+    struct buf text;
+    buf_init(&text, BUF_MAX_FILE);
+    assert_ok(fs_read(&text, c->log));
+    size_t count = 0;
+    for (char *line = text.data; *line; line = strchr(line, '\n') + 1) {
+        size_t length = strcspn(line, "\n") + 1;
+        char *first = memmem(text.data, text.length, line, length);
+        count += first == line;
+    }
+    buf_release(&text);
+    return count;
+}
+
+/* A worker serves many problems; what happens to one of them does not change what is said of the
+ * others. */
+static void run_jobs__warm_workers_do_not_mix_problems(void **state)
+{
+    struct campaign *c = *state;
+    enum { COUNT = 40 };
+    open_campaign(c, PREBUILT);
+    struct artifact artifact = prebuilt(c, "");
+    struct job jobs[COUNT];
+    struct result_row rows[COUNT];
+    static const char *const odd[] = {"off.so", "abort", "wild.so", "dead", "lower", "decline"};
+    for (size_t i = 0; i < COUNT; i++)
+        jobs[i] = job_of(&artifact, i % 7 == 3 ? odd[i / 7] : arena_printf(c->arena, "word%zu", i));
+    assert_ok(run_jobs(rows, c->arena, c->runner, jobs, COUNT));
+    static const enum outcome wanted[] = {OUTCOME_MISMATCH,      OUTCOME_CRASH,
+                                          OUTCOME_CRASH,         OUTCOME_INFRA,
+                                          OUTCOME_COMPILE_ERROR, OUTCOME_NOT_APPLICABLE};
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(rows[i].outcome, i % 7 == 3 ? wanted[i / 7] : OUTCOME_OK);
+        assert_string_equal(rows[i].variant, jobs[i].variant);
+    }
+    assert_int_equal(c->runner->jobs_run, COUNT); /* each has one row, however often it was tried */
+    if (proc_cpu_count() <= 4)
+        assert_true(count_compilers(c) < COUNT / 2);
+    /* Rounds above the first have fresh workers. */
+    for (size_t i = 0; i < COUNT; i++)
+        jobs[i] = (struct job){.artifact = &artifact,
+                               .problem = TOY_PROBLEM,
+                               .variant = "",
+                               .seed = 1,
+                               .round = 1 + (int64_t)i};
+    size_t before = count_compilers(c);
+    assert_ok(run_jobs(rows, c->arena, c->runner, jobs, 10));
+    assert_int_equal(count_compilers(c), before + 10);
+}
+
 static void run_jobs__keeps_what_the_children_printed(void **state)
 {
     struct campaign *c = *state;
@@ -784,6 +836,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(runner_open__asks_the_device),
         TEST(run_jobs__gives_each_job_its_end),
+        TEST(run_jobs__warm_workers_do_not_mix_problems),
         TEST(run_jobs__keeps_what_the_children_printed),
         TEST(run_jobs__ends_what_takes_too_long),
         TEST(run_jobs__compiles_once_a_round),

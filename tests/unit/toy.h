@@ -83,7 +83,7 @@ static const char toy_library_source[] =
     "    const char *log = getenv(\"TOY_LOG\");\n"
     "    FILE *f = log ? fopen(log, \"a\") : NULL;\n"
     "    if (f) {\n"
-    "        fputs(\"lowered\\n\", f);\n"
+    "        fprintf(f, \"lowered by %d\\n\", (int)getpid());\n"
     "        fclose(f);\n"
     "    }\n"
     "    if (is(h, \"lower\") || !dladdr((void *)miirLowerBin, &info))\n"
