@@ -42,6 +42,8 @@ struct quarry {
     struct problem problem;
     char id[REPO_SHA_SIZE]; /* of the hunt, this label's */
     const char *label;      /* correctness: the outcome hunted */
+    enum stage stage;       /* where it shows at the bad end, once that was seen (staged) */
+    bool staged;
     const char *good_code, *bad_code;
     double effect;                  /* speed: log ratio between the ends */
     bool unchanged;                 /* speed: both ends have the same code */
@@ -80,7 +82,10 @@ static int hunt_id(char id[REPO_SHA_SIZE], const struct chase *c, const struct h
     buf_printf(&text,
                "assay-hunt 1\ncandidate %s\ngood %s\nbad %s\nkind %s\nvariant %s\nmachine "
                "%s\n%s\nround %" PRId64 "\n",
-               c->runner->candidate->name, c->good, c->hunt->bad, p->slower ? "slower" : "wrong",
+               c->runner->candidate->name, c->good, c->hunt->bad,
+               p->slower  ? "slower"
+               : p->label ? p->label
+                          : "wrong",
                p->variant, c->runner->machine->name, c->runner->epoch_text, c->hunt->round);
     int status = repo_blob_id(id, text.data, text.length);
     buf_release(&text);
@@ -103,22 +108,48 @@ static int build_site(struct site *site, struct chase *c, size_t commit)
     return status;
 }
 
-/* Both data kinds of a problem at a build, judged together. */
+/* The jobs of a problem at a build: both its kinds of data. */
+static int plan_checks(struct plan *out, struct chase *c, const struct artifact *artifact,
+                       const struct quarry *q, int64_t round)
+{
+    struct sweep_problem one = {.problem = q->problem, .text = q->what->problem};
+    int status = plan_correctness(out, c->arena, c->runner, artifact, 1, &one, 1, round);
+    for (size_t i = 0; status == 0 && i < out->count; i++)
+        out->jobs[i].variant = q->what->variant;
+    return status;
+}
+
+/* All kinds of data of a problem at a build, judged together. */
 static int check_at(struct check_verdict *out, struct chase *c, const struct artifact *artifact,
                     const struct quarry *q, int64_t round)
 {
-    struct sweep_problem one = {.problem = q->problem, .text = q->what->problem};
     struct plan plan;
-    int status = plan_correctness(&plan, c->arena, c->runner, artifact, 1, &one, 1, round);
+    int status = plan_checks(&plan, c, artifact, q, round);
     if (status < 0)
         return status;
-    for (size_t i = 0; i < plan.count; i++)
-        plan.jobs[i].variant = q->what->variant;
     struct result_row *rows = ARENA_ARRAY(c->arena, plan.count, struct result_row);
     status = run_jobs(rows, c->arena, c->runner, plan.jobs, plan.count);
     if (status == 0)
         judge_check(out, c->arena, c->runner->gate, rows, plan.count);
     return status;
+}
+
+/* Several plans as one, so that their jobs share workers and CPUs. Each is found in the store
+ * afterwards. */
+static int run_together(struct chase *c, const struct plan *plans, size_t count)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += plans[i].count;
+    struct job *jobs = ARENA_ARRAY(c->arena, total, struct job);
+    struct result_row *rows = ARENA_ARRAY(c->arena, total, struct result_row);
+    total = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (plans[i].count > 0)
+            memcpy(jobs + total, plans[i].jobs, plans[i].count * sizeof *jobs);
+        total += plans[i].count;
+    }
+    return run_jobs(rows, c->arena, c->runner, jobs, total);
 }
 
 static const char *describe_check(struct arena *a, const struct check_verdict *v)
@@ -127,12 +158,19 @@ static const char *describe_check(struct arena *a, const struct check_verdict *v
                       : outcome_word(v->outcome);
 }
 
-/* Good when it passes, bad when it fails as at the bad end, else it cannot be told. */
+/* Bad when it fails as at the bad end. Good when it passes, and also when it came further than the
+ * stage of that failure: a mismatch shows that the compiler no longer crashes, but a crash hides
+ * whether the result would be right. */
 static enum bisect_answer answer_of(const struct quarry *q, const struct check_verdict *v)
 {
     if (v->outcome == OUTCOME_OK)
         return BISECT_GOOD;
-    return q->label && strcmp(outcome_word(v->outcome), q->label) == 0 ? BISECT_BAD : BISECT_SKIP;
+    if (!q->label)
+        return BISECT_SKIP;
+    if (strcmp(outcome_word(v->outcome), q->label) == 0 && (!q->staged || v->stage == q->stage))
+        return BISECT_BAD;
+    bool told = outcome_meaning(v->outcome) == OUTCOME_MEANS_BAD;
+    return told && q->staged && v->stage > q->stage ? BISECT_GOOD : BISECT_SKIP;
 }
 
 static int ask_correctness(struct answer *out, struct chase *c, struct quarry *q, size_t commit)
@@ -145,6 +183,10 @@ static int ask_correctness(struct answer *out, struct chase *c, struct quarry *q
         outcome_meaning(v.outcome) == OUTCOME_MEANS_BAD || v.outcome == OUTCOME_NOT_APPLICABLE;
     if (commit == last(c) && !q->label && hunted)
         q->label = outcome_word(v.outcome);
+    if (commit == last(c) && q->label && strcmp(outcome_word(v.outcome), q->label) == 0) {
+        q->staged = true;
+        q->stage = v.stage;
+    }
     *out = (struct answer){.answer = answer_of(q, &v),
                            .error_probability = -1,
                            .detail = describe_check(c->arena, &v)};
@@ -323,6 +365,28 @@ static int ask(struct chase *c, struct quarry *q, size_t commit)
     return 0;
 }
 
+static struct quarry *quarry_of(struct chase *c, size_t index)
+{
+    struct quarry *q = c->quarries;
+    while (q->stored || q->index != index)
+        q++;
+    return q;
+}
+
+/* What all open problems want to know of a commit, in one go. */
+static int check_open(struct chase *c, const struct artifact *artifact, size_t open_count)
+{
+    struct plan *plans = ARENA_ARRAY(c->arena, open_count, struct plan);
+    size_t count = 0;
+    int status = 0;
+    for (size_t i = 0; i < open_count && status == 0; i++) {
+        const struct quarry *q = quarry_of(c, c->open[i]);
+        if (!q->what->slower)
+            status = plan_checks(&plans[count++], c, artifact, q, c->hunt->round);
+    }
+    return status < 0 ? status : run_together(c, plans, count);
+}
+
 /* One commit for all problems that are open there. */
 static int visit(struct chase *c, size_t commit, size_t open_count)
 {
@@ -330,15 +394,16 @@ static int visit(struct chase *c, size_t commit, size_t open_count)
     int status = build_site(site, c, commit);
     if (status < 0)
         return status;
-    if (site->artifact.outcome == OUTCOME_OK)
+    bool built = site->artifact.outcome == OUTCOME_OK;
+    if (built)
         bisect_set_cost(c->bisect, commit, CACHED_COST);
     else
         bisect_skip(c->bisect, commit);
+    if (built)
+        status = check_open(c, &site->artifact, open_count);
     for (size_t i = 0; i < open_count && status == 0; i++) {
-        struct quarry *q = c->quarries;
-        while (q->stored || q->index != c->open[i])
-            q++;
-        if (site->artifact.outcome == OUTCOME_OK)
+        struct quarry *q = quarry_of(c, c->open[i]);
+        if (built)
             status = ask(c, q, commit);
         else
             record(c, q, commit, "skip",
@@ -374,10 +439,18 @@ static int build_to_confirm(struct artifact *out, struct chase *c, size_t commit
 static int repeat_checks(bool *all, struct chase *c, struct quarry *q,
                          const struct artifact *artifact, size_t commit, enum bisect_answer wanted)
 {
+    int64_t runs = c->runner->gate->bisect.confirm_runs;
+    int64_t first = HUNT_MAX_ROUND * (c->hunt->round + 1) + 1;
+    struct plan *plans = ARENA_ARRAY(c->arena, (size_t)runs, struct plan);
+    int status = 0;
     *all = artifact->outcome == OUTCOME_OK;
-    for (int64_t round = 1; round <= c->runner->gate->bisect.confirm_runs && *all; round++) {
+    for (int64_t i = 0; i < runs && status == 0 && *all; i++)
+        status = plan_checks(&plans[i], c, artifact, q, first + i);
+    if (status == 0 && *all)
+        status = run_together(c, plans, (size_t)runs);
+    for (int64_t i = 0; i < runs && status == 0 && *all; i++) {
         struct check_verdict v;
-        int status = check_at(&v, c, artifact, q, HUNT_MAX_ROUND * (c->hunt->round + 1) + round);
+        status = check_at(&v, c, artifact, q, first + i);
         if (status < 0)
             return status;
         enum bisect_answer answer = answer_of(q, &v);
@@ -385,7 +458,7 @@ static int repeat_checks(bool *all, struct chase *c, struct quarry *q,
         q->runs++;
         *all = answer == wanted;
     }
-    return 0;
+    return status;
 }
 
 static int confirm_correctness(struct confirmation *out, struct chase *c, struct quarry *q,
@@ -445,12 +518,14 @@ static int try_revert(struct confirmation *out, struct chase *c, struct quarry *
         return status;
     c->builds += reverted.fresh;
     q->runs++;
-    out->tried_revert = true;
     if (!q->what->slower) {
         struct check_verdict v;
         status = check_at(&v, c, &reverted, q, c->hunt->round);
-        out->revert_repairs = status == 0 && v.outcome == OUTCOME_OK;
-        return status;
+        if (status < 0)
+            return status;
+        out->tried_revert = answer_of(q, &v) != BISECT_SKIP;
+        out->revert_repairs = answer_of(q, &v) == BISECT_GOOD;
+        return 0;
     }
     struct timing_request t =
         request_pairs(c, q, &c->sites[0].artifact, &reverted, c->runner->gate->speed.confirm_pairs);
@@ -519,7 +594,8 @@ static const char *because_of(struct arena *a, const struct chase *c, const stru
                                            clean, parent, c->runner->gate->bisect.confirm_runs,
                                            c->runner->gate->bisect.confirm_runs);
     if (!k->tried_revert)
-        return arena_printf(a, "%s; what undoing it at %.10s does could not be told", first, c->hunt->bad);
+        return arena_printf(a, "%s; what undoing it at %.10s does could not be told", first,
+                            c->hunt->bad);
     return arena_printf(a, "%s; undoing it at %.10s %s", first, c->hunt->bad,
                         k->revert_repairs ? "repairs it"
                                           : "does not repair it: a later commit has a part in it");

@@ -1,6 +1,7 @@
 /* hunt: the ask-build-run-judge-tell loop around bisect, for many problems at once, and the confirmation of what it finds.
  *
- * Answers  correctness: good when the problem passes at the commit, bad when it fails as it fails at the bad end (same outcome), skip otherwise.
+ * Answers  correctness: bad when the problem fails at the commit as it fails at the bad end (same outcome, same stage); good when it passes, and when it
+ *          came further than that stage (a mismatch shows that it compiled); skip otherwise: an earlier failure hides the one that is hunted.
  *          speed: interleaved pairs against the good end's build until the interval of the log ratio lies on one side of half the effect
  *          measured between the ends, at most gate.speed.bisect_pairs; code identical to the good (bad) end's is good (bad) without measuring.
  * Confirm  parent and culprit run again: clean builds, fresh compiles, fresh processes (correctness: gate.bisect.confirm_runs each; speed: fresh pairs culprit

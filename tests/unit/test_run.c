@@ -724,6 +724,39 @@ static void hunt__is_not_proven_when_a_later_commit_repeats_the_fault(void **sta
     assert_non_null(strstr(blame.because, "does not repair it"));
 }
 
+/* A problem that is wrong from one commit on and does not compile from a later one on: the mismatch
+ * shows that it compiled. */
+static void hunt__tells_failures_of_different_stages_apart(void **state)
+{
+    struct campaign *c = *state;
+    toy_write(c->folder);
+    const char *good = commit_change(c, "true", "start");
+    const char *wrong = commit_change(c, "sed -i 's/c < C;/c < C - 1;/' kernel.c", "wrong");
+    commit_change(c, "echo words > README", "words");
+    const char *refuses = commit_change(
+        c, "sed -i 's/if (is(h, \"lower\")/if (1 || is(h, \"lower\")/' toy.c", "refuses");
+    const char *bad = commit_change(c, "echo more >> README", "more words");
+    open_campaign(c, FROM_SOURCE);
+    static const struct hunt_problem problem = {.problem = TOY_PROBLEM, .variant = ""};
+    struct hunt h = hunt_of(c, good, bad, &problem, 1);
+    struct blame_row blame;
+    assert_ok(hunt_run(&blame, c->arena, &h));
+    assert_string_equal(blame.label, "compile-error");
+    assert_string_equal(blame.culprit, refuses);
+    assert_string_equal(blame.level,
+                        "PROVEN"); /* without it the problem compiles, wrong as it is */
+    /* The good end may be wrong as well. */
+    h = hunt_of(c, wrong, bad, &problem, 1);
+    assert_ok(hunt_run(&blame, c->arena, &h));
+    assert_string_equal(blame.culprit, refuses);
+    /* What hides the failure hunted is no answer. */
+    static const struct hunt_problem mismatch = {
+        .problem = TOY_PROBLEM, .variant = "", .label = "mismatch"};
+    h = hunt_of(c, good, bad, &mismatch, 1);
+    assert_ok(hunt_run(&blame, c->arena, &h));
+    assert_string_equal(blame.culprit, "");
+}
+
 static void hunt__names_a_range_that_cannot_be_built(void **state)
 {
     struct campaign *c = *state;
@@ -853,6 +886,7 @@ int main(int argc, char **argv)
         TEST(hunt__confirms_where_the_gate_wants_no_revert),
         TEST(hunt__doubts_what_a_clean_build_does_not_repeat),
         TEST(hunt__is_not_proven_when_a_later_commit_repeats_the_fault),
+        TEST(hunt__tells_failures_of_different_stages_apart),
         TEST(hunt__names_a_range_that_cannot_be_built),
         TEST(hunt__says_what_does_not_show),
         TEST(hunt__starts_at_the_merge_base),
