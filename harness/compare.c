@@ -201,6 +201,62 @@ int compare_load(struct comparison *out, struct arena *a, struct store *s, const
     return status;
 }
 
+/* Is a failure of this row news that wants to be seen again? */
+static bool got_worse(const struct result_row *base, const struct result_row *head)
+{
+    bool told = outcome_meaning(head->outcome) == OUTCOME_MEANS_BAD ||
+                head->outcome == OUTCOME_NOT_APPLICABLE;
+    return told && !(base && base->outcome == head->outcome);
+}
+
+/* The fresh compiles of one job, by round from 1 on. */
+static void list_rounds(struct job *out, const struct job *job, int64_t rounds)
+{
+    for (int64_t i = 0; i < rounds; i++) {
+        out[i] = *job;
+        out[i].round = job->round + 1 + i;
+    }
+}
+
+/* Does a fresh compile of the job make other code? codes has one for each round. */
+static bool code_differs(const struct result_row *row, const char *const *codes, int64_t rounds)
+{
+    for (int64_t i = 0; i < rounds; i++) {
+        if (strcmp(codes[i], row->code) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* What the first compile of head says is not the whole truth where compiles differ. What got worse
+ * is run again in fresh compiles, and so is what a fresh compile makes other code of. base: by the
+ * same order, or NULL. */
+static int check_steadiness(struct arena *a, struct runner *r, const struct job *jobs,
+                            const struct result_row *base, const struct result_row *head,
+                            size_t count)
+{
+    size_t rounds = (size_t)r->gate->correctness.compiles - 1, again = 0, passing = 0;
+    struct job *runs = ARENA_ARRAY(a, count * rounds, struct job),
+               *compiles = ARENA_ARRAY(a, count * rounds, struct job);
+    const char **codes = ARENA_ARRAY(a, count * rounds, const char *);
+    size_t *passes = ARENA_ARRAY(a, count, size_t);
+    for (size_t i = 0; i < count && rounds > 0; i++) {
+        if (got_worse(base ? &base[i] : NULL, &head[i])) {
+            list_rounds(&runs[rounds * again++], &jobs[i], (int64_t)rounds);
+        } else if (head[i].outcome == OUTCOME_OK) {
+            list_rounds(&compiles[rounds * passing], &jobs[i], (int64_t)rounds);
+            passes[passing++] = i;
+        }
+    }
+    int status = run_codes(codes, a, r, compiles, passing * rounds);
+    for (size_t i = 0; i < passing && status == 0; i++) {
+        if (code_differs(&head[passes[i]], &codes[rounds * i], (int64_t)rounds))
+            list_rounds(&runs[rounds * again++], &jobs[passes[i]], (int64_t)rounds);
+    }
+    struct result_row *rows = ARENA_ARRAY(a, again * rounds, struct result_row);
+    return status < 0 ? status : run_jobs(rows, a, r, runs, again * rounds);
+}
+
 static int check_both(struct arena *a, struct runner *r, const struct compare_request *q,
                       const struct sweep_problem *problems, size_t count)
 {
@@ -211,7 +267,11 @@ static int check_both(struct arena *a, struct runner *r, const struct compare_re
     if (status < 0)
         return status;
     struct result_row *rows = ARENA_ARRAY(a, plan.count, struct result_row);
-    return run_jobs(rows, a, r, plan.jobs, plan.count);
+    status = run_jobs(rows, a, r, plan.jobs, plan.count);
+    if (status < 0 || plan.count == 0)
+        return status;
+    size_t each = plan.count / builds, head = plan.count - each;
+    return check_steadiness(a, r, plan.jobs + head, builds == 2 ? rows : NULL, rows + head, each);
 }
 
 static int time_item(struct compared *c, struct arena *a, struct runner *r,

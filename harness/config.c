@@ -261,6 +261,14 @@ static const struct yaml_key gate_correctness_keys[] = {
      .max = 1e15,
      .fallback = "1",
      .help = "seed of the data"},
+    {.name = "compiles",
+     .type = YAML_INT,
+     .offset = offsetof(struct gate_correctness, compiles),
+     .min = 1,
+     .max = 1000,
+     .fallback = "5",
+     .help = "fresh compiles of each problem of the new build: where their code differs, or the "
+             "result got worse, all are run"},
     {0},
 };
 

@@ -78,6 +78,7 @@ struct gate {
         double ratio;         /* largest err/tol of real data that passes: 1 */
         double zero_share;    /* a result with more zeros than this proves too little */
         int64_t seed;
+        int64_t compiles;     /* of each problem at head, each in a fresh process: do they agree? */
     } correctness;
     struct gate_speed {
         double minimum_effect; /* delta0: effects below are nobody's business, 0.02 */

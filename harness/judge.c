@@ -72,6 +72,24 @@ static bool is_unsteady(const struct gate *g, const struct result_row *rows, siz
     return false;
 }
 
+/* In how many rounds did a kind of data fail, and of how many? */
+static const char *describe_unsteady(struct arena *a, const struct gate *g,
+                                     const struct result_row *rows, size_t count)
+{
+    size_t rounds = 0, failed = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool first = true, fails = false;
+        for (size_t k = 0; k < count; k++) {
+            first = first && !(k < i && rows[k].round == rows[i].round);
+            fails =
+                fails || (rows[k].round == rows[i].round && weight(judge_row(g, &rows[k])) == 2);
+        }
+        rounds += first;
+        failed += first && fails;
+    }
+    return arena_printf(a, "fails in %zu of %zu compiles", failed, rounds);
+}
+
 static const char *shared_code(const struct result_row *rows, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -109,8 +127,11 @@ void judge_check(struct check_verdict *out, struct arena *a, const struct gate *
         out->detail = arena_printf(a, "%s data: %s", worst->data, worst->detail);
     else if (out->outcome == OUTCOME_NO_VERDICT && worst->stage == STAGE_VERIFY)
         out->detail = "too many zeros in the result to prove anything";
-    if (is_unsteady(g, rows, count))
+    if (is_unsteady(g, rows, count)) {
+        out->detail = arena_printf(a, "%s; %s: %s", describe_unsteady(a, g, rows, count),
+                                   outcome_word(out->outcome), out->detail);
         out->outcome = OUTCOME_UNSTEADY;
+    }
 }
 
 enum check_change judge_change(const struct check_verdict *base, const struct check_verdict *head)

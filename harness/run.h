@@ -32,13 +32,17 @@ struct job {
     const char *variant;
     enum data_kind data;
     int64_t seed;
-    int64_t round;         /* above 0: fresh compile, bypassing the bundle cache */
+    int64_t round;         /* each has a compile of its own; above 0 in a fresh worker */
     const char *because;   /* why it is to run; filled by plan */
 };
 /* The id of a job's text. */
 int run_job_id(char out[REPO_SHA_SIZE], const struct runner *r, const struct job *j) MUST_USE;
 /* Run every job that the store does not hold, and give all rows, in the order of the jobs. rows has room for `count`. */
 int run_jobs(struct result_row *rows, struct arena *a, struct runner *r, const struct job *jobs, size_t count) MUST_USE;
+
+/* The id of the code that each job's build makes of its problem in the job's round, "" where it makes none: compiled in a fresh worker (round above 0),
+ * or remembered. Nothing is executed or stored. */
+int run_codes(const char **codes, struct arena *a, struct runner *r, const struct job *jobs, size_t count) MUST_USE;
 
 /* Interleaved pairs (ABBA) of two artifacts on one problem, until the session holds `pairs` of them. *outcome is OK, or what went wrong (then detail). */
 struct timing_request {

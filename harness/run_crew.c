@@ -10,9 +10,11 @@
  * that a death costs little. */
 enum { WARM_PROBLEMS = 16 };
 
-/* One problem at one build and round: compiled once, executed for each kind of data. */
+/* One problem at one build and round: compiled once, executed for each kind of data, or for none.
+ */
 struct errand {
     struct errand *next; /* in the queue */
+    const struct job *what;
     const struct job **jobs;
     size_t *indices; /* of their rows */
     size_t count;
@@ -117,7 +119,7 @@ static int64_t limit_of(const struct flight *f)
 static int take_compilation(struct flight *f, struct errand *e)
 {
     struct crew *c = f->crew;
-    run_begin_row(&e->compiled, c->runner, e->jobs[0]);
+    run_begin_row(&e->compiled, c->runner, e->what);
     run_read_verdict(&e->compiled, c->arena, f->answer.data);
     run_read_compile(&e->compiled, c->arena, f->answer.data);
     enum outcome outcome = e->compiled.outcome;
@@ -148,6 +150,8 @@ static void turn_to_next(struct flight *f)
         e->alone = true;
         queue_last(f->crew, e);
     }
+    if (e->count == 0)
+        progress_done();
     f->at++;
     f->spoiled = false;
     if (f->at < f->count) {
@@ -184,7 +188,7 @@ static void take_line(const char *line, void *payload)
 
 static const char *errand_text(struct crew *c, const struct errand *e)
 {
-    const struct job *j = e->jobs[0];
+    const struct job *j = e->what;
     const char *text = e->compile ? run_compile_text(c->arena, c->runner, j->artifact, j->problem,
                                                      j->variant, e->bundle)
                                   : "";
@@ -236,7 +240,7 @@ static int launch(struct crew *c)
         .crew = c, .count = count, .errands = ARENA_ARRAY(c->arena, count, struct errand *)};
     for (size_t i = 0; i < count; i++)
         f->errands[i] = take_first(c);
-    const struct job *j = f->errands[0]->jobs[0];
+    const struct job *j = f->errands[0]->what;
     progress_step("%.10s %s", j->artifact->commit, j->problem);
     int status = start(f);
     c->flying += status == 0;
@@ -273,7 +277,7 @@ static int land_alone(struct flight *f, const struct proc_result *p)
     struct errand *e = f->errands[0];
     bool died = f->at < f->count;
     const char *log = "";
-    int status = keep_log(&log, c, e->jobs[e->settled], p);
+    int status = e->count > 0 ? keep_log(&log, c, e->jobs[e->settled], p) : 0;
     for (size_t i = 0; i < f->held_count && status == 0; i++) {
         f->held[i].log = log;
         status = settle(c, e, &f->held[i]);
@@ -382,7 +386,7 @@ static int by_first_index(const void *left, const void *right)
 
 static int prepare(struct crew *c, struct errand *e)
 {
-    const struct job *j = e->jobs[0];
+    const struct job *j = e->what;
     bool known;
     run_begin_row(&e->compiled, c->runner, j);
     int status =
@@ -390,19 +394,20 @@ static int prepare(struct crew *c, struct errand *e)
     if (status < 0)
         return status;
     e->alone = j->round > 0;
-    e->compile = j->round > 0 || !run_find_compile(&e->compiled, c->arena, e->bundle);
+    e->compile = !run_find_compile(&e->compiled, c->arena, e->bundle);
     status = settle_known(c, e, &known);
-    if (status == 0 && !known)
+    if (status == 0 && !known && (e->compile || e->count > 0))
         queue_last(c, e);
     return status;
 }
 
 /* Jobs of one problem, build and round become one errand, in the order of their first jobs. */
-static int gather(struct crew *c, const struct job *jobs, const size_t *todo, size_t count)
+static struct errand *gather(size_t *errand_count, struct arena *a, const struct job *jobs,
+                             const size_t *todo, size_t count)
 {
-    struct sorted *sorted = ARENA_ARRAY(c->arena, count, struct sorted);
-    struct errand *errands = ARENA_ARRAY(c->arena, count, struct errand);
-    size_t errand_count = 0;
+    struct sorted *sorted = ARENA_ARRAY(a, count, struct sorted);
+    struct errand *errands = ARENA_ARRAY(a, count, struct errand);
+    *errand_count = 0;
     for (size_t i = 0; i < count; i++)
         sorted[i] = (struct sorted){.job = &jobs[todo[i]], .index = todo[i]};
     qsort(sorted, count, sizeof *sorted, by_errand);
@@ -410,34 +415,65 @@ static int gather(struct crew *c, const struct job *jobs, const size_t *todo, si
         size_t end = i + 1;
         while (end < count && same_errand(sorted[i].job, sorted[end].job))
             end++;
-        struct errand *e = &errands[errand_count++];
-        e->jobs = ARENA_ARRAY(c->arena, end - i, const struct job *);
-        e->indices = ARENA_ARRAY(c->arena, end - i, size_t);
+        struct errand *e = &errands[(*errand_count)++];
+        e->what = sorted[i].job;
+        e->jobs = ARENA_ARRAY(a, end - i, const struct job *);
+        e->indices = ARENA_ARRAY(a, end - i, size_t);
         for (; i < end; i++) {
             e->jobs[e->count] = sorted[i].job;
             e->indices[e->count++] = sorted[i].index;
         }
     }
-    qsort(errands, errand_count, sizeof *errands, by_first_index);
+    qsort(errands, *errand_count, sizeof *errands, by_first_index);
+    return errands;
+}
+
+static int work_off(struct crew *c, struct errand *errands, size_t count)
+{
     int status = 0;
-    for (size_t i = 0; i < errand_count && status == 0; i++)
+    c->room = (size_t)proc_cpu_count();
+    c->flights = ARENA_ARRAY(c->arena, c->room, struct flight);
+    for (size_t i = 0; i < count && status == 0; i++)
         status = prepare(c, &errands[i]);
+    while (status == 0 && (c->waiting > 0 || c->flying > 0)) {
+        if (c->waiting > 0 && c->flying < c->room)
+            status = launch(c);
+        else
+            status = land(c);
+    }
+    if (status < 0)
+        ground(c);
     return status;
 }
 
 int run_crew(struct result_row *rows, struct arena *a, struct runner *r, const struct job *jobs,
              const size_t *todo, size_t count)
 {
-    struct crew c = {.runner = r, .arena = a, .rows = rows, .room = (size_t)proc_cpu_count()};
-    c.flights = ARENA_ARRAY(a, c.room, struct flight);
-    int status = gather(&c, jobs, todo, count);
-    while (status == 0 && (c.waiting > 0 || c.flying > 0)) {
-        if (c.waiting > 0 && c.flying < c.room)
-            status = launch(&c);
-        else
-            status = land(&c);
+    struct crew c = {.runner = r, .arena = a, .rows = rows};
+    size_t errand_count;
+    struct errand *errands = gather(&errand_count, a, jobs, todo, count);
+    return work_off(&c, errands, errand_count);
+}
+
+int run_codes(const char **codes, struct arena *a, struct runner *r, const struct job *jobs,
+              size_t count)
+{
+    struct crew c = {.runner = r, .arena = a};
+    size_t *all = ARENA_ARRAY(a, count, size_t), errand_count;
+    for (size_t i = 0; i < count; i++)
+        all[i] = i;
+    struct errand *errands = gather(&errand_count, a, jobs, all, count);
+    size_t *wanted = ARENA_ARRAY(a, errand_count, size_t);
+    for (size_t i = 0; i < errand_count; i++) {
+        wanted[i] = errands[i].count;
+        errands[i].count = 0; /* compiled, not executed */
     }
-    if (status < 0)
-        ground(&c);
+    progress_begin("compiling again", (int64_t)errand_count);
+    int status = work_off(&c, errands, errand_count);
+    progress_end();
+    for (size_t i = 0; i < errand_count; i++) {
+        for (size_t k = 0; k < wanted[i]; k++)
+            codes[errands[i].indices[k]] = errands[i].compiled.code;
+    }
     return status;
 }

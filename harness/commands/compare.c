@@ -34,6 +34,16 @@ static int build_side(struct artifact *out, struct compare_options *o, const cha
     return status;
 }
 
+/* What fails now, as it is or otherwise than before; a failure that is no news ends as NEVER-GOOD.
+ * What fails in some compiles only would lead a search that asks each commit once to a wrong one.
+ */
+static bool is_hunted(const struct compared *c)
+{
+    if (c->change == CHECK_MISSING || c->head.outcome == OUTCOME_UNSTEADY)
+        return false;
+    return check_change_blocks(c->change) || c->change == CHECK_STILL_FAILING;
+}
+
 /* What got worse, as problems to hunt. A culprit of a slower model is found by its layers. */
 static size_t list_worse(struct hunt_problem *out, const struct comparison *c)
 {
@@ -45,7 +55,7 @@ static size_t list_worse(struct hunt_problem *out, const struct comparison *c)
             seen = strcmp(c->items[k].item.problem, item->item.problem) == 0;
         if (seen)
             continue;
-        if (item->item.check && check_change_blocks(item->change) && item->change != CHECK_MISSING)
+        if (item->item.check && is_hunted(item))
             out[count++] = (struct hunt_problem){.problem = item->item.problem,
                                                  .variant = item->item.variant,
                                                  .label = outcome_word(item->head.outcome)};

@@ -276,9 +276,27 @@ static void run_jobs__compiles_once_a_round(void **state)
     assert_int_equal(fresh.outcome, OUTCOME_OK);
     assert_int_not_equal(fresh.row, second.row);
     assert_string_equal(fresh.code, second.code);
-    job.data = DATA_INTEGER; /* nor do data kinds share one above the first */
+    job.data = DATA_INTEGER;
+    assert_ok(run_jobs(&fresh, c->arena, c->runner, &job, 1));
+    assert_int_equal(lines_of(c->log), 2);
+    job.round = 2;
     assert_ok(run_jobs(&fresh, c->arena, c->runner, &job, 1));
     assert_int_equal(lines_of(c->log), 3);
+    /* Code alone: remembered where a round has it, compiled where not, never executed. */
+    struct job jobs[] = {job, job, job_of(&artifact, "off.so"), job_of(&artifact, "abort"),
+                         job_of(&artifact, "decline")};
+    jobs[1].round = 3;
+    const char *codes[COUNT_OF(jobs)];
+    int64_t ran = c->runner->jobs_run;
+    assert_ok(run_codes(codes, c->arena, c->runner, jobs, COUNT_OF(jobs)));
+    assert_int_equal(lines_of(c->log), 5);
+    assert_string_equal(codes[0], fresh.code);
+    assert_string_equal(codes[1], fresh.code);
+    assert_string_not_equal(codes[2], fresh.code);
+    assert_int_equal(strlen(codes[2]), REPO_SHA_SIZE - 1);
+    assert_string_equal(codes[3], "");
+    assert_string_equal(codes[4], "");
+    assert_int_equal(c->runner->jobs_run, ran);
 }
 
 /* What a job is named by: everything that could change its row. */
@@ -484,9 +502,11 @@ static void compare__finds_a_new_failure_and_stays_as_stored(void **state)
     struct artifact base = prebuilt(c, ""), head = prebuilt(c, "-DROWS=7");
     struct compare_request q = request(c, &base, &head);
     struct comparison first, again, loaded;
+    c->gate.correctness.compiles = 3;
     assert_ok(compare_run(&first, c->arena, c->runner, &q));
     assert_int_equal(first.count, 3);
-    assert_int_equal(c->runner->jobs_run, 2 * 2 * 2); /* builds, problems, kinds of data */
+    /* Problems and kinds of data at two builds, and what is new at head twice more. */
+    assert_int_equal(c->runner->jobs_run, 2 * 2 * (2 + 2));
     for (size_t i = 0; i < first.count; i++) {
         assert_int_equal(first.items[i].base.outcome, OUTCOME_OK);
         assert_int_equal(first.items[i].head.outcome, OUTCOME_MISMATCH);
@@ -497,7 +517,7 @@ static void compare__finds_a_new_failure_and_stays_as_stored(void **state)
     assert_string_equal(first.items[2].item.model, "net");
     assert_ok(compare_run(&again, c->arena, c->runner, &q));
     assert_string_equal(again.row.id, first.row.id);
-    assert_int_equal(c->runner->jobs_run, 8);
+    assert_int_equal(c->runner->jobs_run, 16);
     assert_ok(compare_load(&loaded, c->arena, c->workspace->store, &c->gate, "latest"));
     assert_string_equal(loaded.row.id, first.row.id);
     assert_int_equal(loaded.items[0].change, CHECK_NEWLY_FAILING);
@@ -507,7 +527,7 @@ static void compare__finds_a_new_failure_and_stays_as_stored(void **state)
     assert_ok(compare_run(&again, c->arena, c->runner, &back));
     assert_string_not_equal(again.row.id, first.row.id);
     assert_int_equal(again.items[0].change, CHECK_FIXED);
-    assert_int_equal(c->runner->jobs_run, 8);
+    assert_int_equal(c->runner->jobs_run, 16);
 }
 
 /* A row that was measured under other circumstances says nothing here. */
@@ -532,6 +552,38 @@ static void compare__keeps_epochs_apart(void **state)
     assert_ok(store_add_result(c->workspace->store, &row));
     assert_ok(compare_load(&out, c->arena, c->workspace->store, &c->gate, "latest"));
     assert_int_equal(out.items[0].change, CHECK_NEWLY_FAILING);
+}
+
+/* A compiler that goes wrong each third time: seen by code that differs between fresh compiles, and
+ * never told as a steady failure. */
+static void compare__finds_what_is_unsteady(void **state)
+{
+    struct campaign *c = *state;
+    open_campaign(c, PREBUILT);
+    struct artifact base = prebuilt(c, "");
+    toy_compile(c->folder, "toy.c", "libtoy.so", "-DTURNS");
+    struct artifact head;
+    assert_ok(
+        build_prebuilt(&head, c->arena, c->builder, fs_join(c->arena, c->folder->path, "toy")));
+    struct compare_request q = request(c, &base, &head);
+    struct comparison out;
+    assert_ok(compare_run(&out, c->arena, c->runner, &q));
+    size_t unsteady = 0;
+    for (size_t i = 0; i < out.count; i++) {
+        assert_int_equal(out.items[i].base.outcome, OUTCOME_OK);
+        assert_int_not_equal(out.items[i].head.outcome, OUTCOME_MISMATCH);
+        if (out.items[i].head.outcome != OUTCOME_UNSTEADY)
+            continue;
+        unsteady++;
+        assert_int_equal(out.items[i].change, CHECK_NEWLY_FAILING);
+        assert_string_equal(out.items[i].head.code, "");
+        assert_non_null(strstr(out.items[i].head.detail, " of 5 compiles; mismatch: "));
+    }
+    assert_true(unsteady > 0);
+    int64_t ran = c->runner->jobs_run, lowered = lines_of(c->log);
+    assert_ok(compare_run(&out, c->arena, c->runner, &q));
+    assert_int_equal(c->runner->jobs_run, ran); /* all of it is remembered */
+    assert_int_equal(lines_of(c->log), lowered);
 }
 
 /* The same code on both sides: timed for the model's rate alone, and never a change of speed. */
@@ -880,6 +932,7 @@ int main(int argc, char **argv)
         TEST(run_pairs__takes_turns),
         TEST(run_pairs__says_why_there_is_nothing_to_time),
         TEST(compare__finds_a_new_failure_and_stays_as_stored),
+        TEST(compare__finds_what_is_unsteady),
         TEST(compare__keeps_epochs_apart),
         TEST(compare__knows_code_that_did_not_change),
         TEST(hunt__proves_the_culprit_by_a_revert),

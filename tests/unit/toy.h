@@ -1,6 +1,6 @@
 /* toy: a candidate in two small C files, built by the tests: a library with the Miir interface, and
  * a kernel that it takes from the file beside it. The library misbehaves by the word of
- * --perf_config; the kernel by the macros that it is compiled with: ROWS of the result that it
+ * --perf_config, and with TURNS it takes another kernel each third time; the kernel by the macros that it is compiled with: ROWS of the result that it
  * writes, FAULT that it ends with, NOTE that note() appends to the file $TOY_ORDER. */
 #ifndef ASSAY_TEST_TOY_H
 #define ASSAY_TEST_TOY_H
@@ -90,6 +90,15 @@ static const char toy_library_source[] =
     "        return 3;\n"
     "    if (is(h, \"empty\"))\n"
     "        return 0;\n"
+    "#ifdef TURNS\n"
+    "    int turn = 0;\n"
+    "    f = fopen(log, \"r\");\n"
+    "    for (int c; (c = fgetc(f)) != EOF;)\n"
+    "        turn += c == '\\n';\n"
+    "    fclose(f);\n"
+    "    if (turn % 3 == 0)\n"
+    "        strcpy(h->word, \"off.so\");\n"
+    "#endif\n"
     "    snprintf(path, sizeof path, \"%s\", info.dli_fname);\n"
     "    strcpy(strrchr(path, '/') + 1, strstr(h->word, \".so\") ? h->word : \"kernel.so\");\n"
     "    f = fopen(path, \"rb\");\n"
