@@ -15,6 +15,7 @@ struct builder {
     const char *patch;
     const char *toolchain; /* output of the toolchain commands; NULL until asked */
     struct arena arena;
+    int64_t count; /* builds made */
 };
 
 /* What is to be built, named. */
@@ -77,6 +78,11 @@ void builder_close_ptr(struct builder **b)
 struct repo *builder_repo(const struct builder *b)
 {
     return b->repo;
+}
+
+int64_t builder_count(const struct builder *b)
+{
+    return b->count;
 }
 
 void builder_set_patch(struct builder *b, const char *patch_file)
@@ -340,6 +346,7 @@ static int make_artifact(struct artifact *out, struct arena *a, struct builder *
     if (status < 0)
         return status;
     out->fresh = true;
+    b->count++;
     out->log = log;
     struct build_row row = {.artifact = p->id,
                             .candidate = b->candidate->name,

@@ -26,6 +26,8 @@ void builder_close(struct builder *b); /* NULL is fine */
 void builder_close_ptr(struct builder **b);
 /* Borrowed; NULL for a candidate without repository. */
 struct repo *builder_repo(const struct builder *b);
+/* Builds made since it was opened, failed ones included; what was found is not counted. */
+int64_t builder_count(const struct builder *b);
 /* A patch put on top of every commit from now on; NULL: none. */
 void builder_set_patch(struct builder *b, const char *patch_file);
 

@@ -296,8 +296,16 @@ static int time_item(struct compared *c, struct arena *a, struct runner *r,
     if (!judge_wants_more(r->gate, &screen))
         return 0;
     t.session = session_name(a, id, "confirm");
-    t.pairs = r->gate->speed.confirm_pairs;
-    return run_pairs(&pairs, &count, &outcome, &detail, a, r, &t);
+    for (t.pairs = r->gate->speed.screen_pairs;; t.pairs += r->gate->speed.screen_pairs) {
+        if (t.pairs > r->gate->speed.confirm_pairs)
+            t.pairs = r->gate->speed.confirm_pairs;
+        status = run_pairs(&pairs, &count, &outcome, &detail, a, r, &t);
+        if (status < 0 || outcome != OUTCOME_OK || t.pairs == r->gate->speed.confirm_pairs)
+            return status;
+        judge_speed(&screen, a, r->gate, pairs, count);
+        if (judge_is_beyond_doubt(r->gate, &screen))
+            return 0;
+    }
 }
 
 /* Only what both builds do right is timed; unchanged code is timed only where a model's rate needs

@@ -14,7 +14,7 @@
 static const double CACHED_COST = 0.1;
 
 /* A speed answer is taken at this confidence, and looked for every so many pairs. */
-static const double ANSWER_CONFIDENCE = 0.99;
+static const double ANSWER_CONFIDENCE = 0.99, EARLY_CONFIDENCE = 0.9999;
 enum { PAIRS_A_LOOK = 6 };
 
 /* Equal code has equal speed; what is left is a collision of its hash. */
@@ -65,7 +65,6 @@ struct chase {
     size_t count;
     size_t *open; /* room for bisect_ask */
     char good[REPO_SHA_SIZE];
-    int64_t builds;
 };
 
 /* What one look at one commit says for one problem. */
@@ -102,10 +101,8 @@ static int build_site(struct site *site, struct chase *c, size_t commit)
     if (site->asked)
         return 0;
     site->asked = true;
-    int status =
-        build_commit(&site->artifact, c->arena, c->hunt->builder, c->range.commits[commit].sha, 0);
-    c->builds += status == 0 && site->artifact.fresh;
-    return status;
+    return build_commit(&site->artifact, c->arena, c->hunt->builder, c->range.commits[commit].sha,
+                        0);
 }
 
 /* The jobs of a problem at a build: both its kinds of data. */
@@ -149,6 +146,7 @@ static int run_together(struct chase *c, const struct plan *plans, size_t count)
             memcpy(jobs + total, plans[i].jobs, plans[i].count * sizeof *jobs);
         total += plans[i].count;
     }
+    c->runner->jobs_found -= (int64_t)total; /* each is found once more when it is judged */
     return run_jobs(rows, c->arena, c->runner, jobs, total);
 }
 
@@ -205,12 +203,15 @@ static bool lies_beside(const struct stats_effect *e, double middle)
 }
 
 /* Pairs until the interval lies on one side of `middle`, or as many as the gate spends on one
- * commit: a noisy machine needs more of them for the same answer. */
+ * commit: a noisy machine needs more of them for the same answer. A look before the number that was
+ * asked for ends it only when nothing is left to doubt. */
 static int measure(struct stats_effect *out, enum outcome *outcome, const char **detail,
                    struct chase *c, struct timing_request t, double middle)
 {
     const struct gate *g = c->runner->gate;
-    int64_t most = t.pairs > g->speed.bisect_pairs ? t.pairs : g->speed.bisect_pairs;
+    int64_t wanted = t.pairs;
+    int64_t most = wanted > g->speed.bisect_pairs ? wanted : g->speed.bisect_pairs;
+    t.pairs = PAIRS_A_LOOK < wanted ? PAIRS_A_LOOK : wanted;
     for (;;) {
         struct pair_row *pairs;
         size_t count;
@@ -220,11 +221,15 @@ static int measure(struct stats_effect *out, enum outcome *outcome, const char *
         double *ratios = ARENA_ARRAY(c->arena, count, double);
         for (size_t i = 0; i < count; i++)
             ratios[i] = log((double)pairs[i].candidate_ns / (double)pairs[i].anchor_ns);
+        *out = stats_pairs(ratios, count, EARLY_CONFIDENCE, g->speed.noise_floor);
+        if (t.pairs < wanted && lies_beside(out, middle))
+            break;
         *out = stats_pairs(ratios, count, ANSWER_CONFIDENCE, g->speed.noise_floor);
-        if (lies_beside(out, middle) || t.pairs >= most)
+        if (t.pairs >= wanted && (lies_beside(out, middle) || t.pairs >= most))
             return 0;
         t.pairs = t.pairs + PAIRS_A_LOOK < most ? t.pairs + PAIRS_A_LOOK : most;
     }
+    return 0;
 }
 
 static struct timing_request request_pairs(const struct chase *c, const struct quarry *q,
@@ -429,9 +434,7 @@ static int search(struct chase *c)
 static int build_to_confirm(struct artifact *out, struct chase *c, size_t commit)
 {
     unsigned flags = c->runner->gate->bisect.clean ? BUILD_CLEAN : 0;
-    int status = build_commit(out, c->arena, c->hunt->builder, c->range.commits[commit].sha, flags);
-    c->builds += status == 0 && out->fresh;
-    return status;
+    return build_commit(out, c->arena, c->hunt->builder, c->range.commits[commit].sha, flags);
 }
 
 /* True when every fresh compile answers as wanted. Each run is told to the bisection, for the
@@ -516,7 +519,6 @@ static int try_revert(struct confirmation *out, struct chase *c, struct quarry *
                         arena_printf(c->arena, "%.10s-without-%.10s", c->hunt->bad, sha), 0);
     if (status < 0 || reverted.outcome != OUTCOME_OK)
         return status;
-    c->builds += reverted.fresh;
     q->runs++;
     if (!q->what->slower) {
         struct check_verdict v;

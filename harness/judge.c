@@ -244,6 +244,14 @@ bool judge_wants_more(const struct gate *g, const struct speed_judgement *screen
     return stats_t_tail(beyond / screen->effect.error, screen->effect.freedom) < 0.2;
 }
 
+bool judge_is_beyond_doubt(const struct gate *g, const struct speed_judgement *j)
+{
+    if (j->verdict == SPEED_MISSING || j->effect.error <= 0)
+        return false;
+    double beyond = fabs(j->effect.mean) - log1p(g->speed.regression);
+    return stats_t_tail(beyond / j->effect.error, j->effect.freedom) < 1e-5;
+}
+
 void judge_model(struct speed_judgement *out, struct arena *a, const struct gate *g,
                  const struct judge_layer *layers, size_t count)
 {

@@ -39,6 +39,9 @@ void judge_speed(struct speed_judgement *out, struct arena *a, const struct gate
 /* Is it worth `confirm_pairs` fresh pairs? When an effect beyond minimum_effect has a one-sided p below 0.2 (facts/bisection.md 4(c)2); the verdict is then
  * taken from the fresh pairs alone, since the screen picked its own extremes. */
 bool judge_wants_more(const struct gate *g, const struct speed_judgement *screen);
+/* Is an effect so far beyond the gate's regression, slower or faster, that the rest of `confirm_pairs` can be saved? One-sided p below 1e-5, so that looking
+ * several times does no harm. */
+bool judge_is_beyond_doubt(const struct gate *g, const struct speed_judgement *j);
 const char *speed_verdict_words(enum speed_verdict v);
 /* A model's: the sum over layers of count * time. Its error is that of independent layers: the share of each in the time, times its own error, added in
  * squares. Layers with identical code have the same time on both sides. MISSING when a layer is. */

@@ -78,7 +78,7 @@ static int hunt_problems(int *code, struct bisect_options *o)
         return status;
     for (size_t i = 0; i < count; i++)
         print_blame(s, &blames[i]);
-    cmd_print_work(s->runner, 0);
+    cmd_print_work(s);
     *code = exit_code_of(blames, count);
     return 0;
 }

@@ -102,7 +102,7 @@ const char *cmd_duration(char *text, size_t size, int64_t ns);
 int cmd_width(void);
 bool cmd_colour(void);
 /* What jobs and builds were run and what was found in the store. */
-void cmd_print_work(const struct runner *r, int64_t builds);
+void cmd_print_work(const struct setting *s);
 
 /* Write the reports of a comparison: PREFIX.html, PREFIX.md and PREFIX.json, and print the summary. Its verdict's exit code. */
 int cmd_report_comparison(struct setting *s, const struct comparison *c, const char *prefix, int *exit_code) MUST_USE;

@@ -256,8 +256,10 @@ const char *cmd_duration(char *text, size_t size, int64_t ns)
     return text;
 }
 
-void cmd_print_work(const struct runner *r, int64_t builds)
+void cmd_print_work(const struct setting *s)
 {
+    const struct runner *r = s->runner;
+    int64_t builds = builder_count(s->builder);
     if (builds == 0 && r->jobs_run == 0 && r->pairs_run == 0)
         printf("Nothing was built or measured: everything was in the store (%" PRId64
                " results, %" PRId64 " pairs).\n",

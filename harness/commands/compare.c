@@ -14,7 +14,6 @@ struct compare_options {
     int64_t round;
     bool bisect, no_timing, first_parent, every_commit;
     const char *command;
-    int64_t builds;
 };
 
 static int build_side(struct artifact *out, struct compare_options *o, const char *rev,
@@ -29,8 +28,6 @@ static int build_side(struct artifact *out, struct compare_options *o, const cha
     int status = setting_resolve(sha, s, rev);
     if (status == 0)
         status = build_commit(out, &s->arena, s->builder, sha, 0);
-    if (status == 0)
-        o->builds += out->fresh;
     return status;
 }
 
@@ -99,7 +96,6 @@ static int build_range(struct compare_options *o, const struct comparison *c)
     for (size_t i = 0; i < range.count && status == 0; i++) {
         struct artifact artifact;
         status = build_commit(&artifact, &s->arena, s->builder, range.commits[i].sha, 0);
-        o->builds += status == 0 && artifact.fresh;
         progress_done();
     }
     progress_end();
@@ -170,7 +166,7 @@ static int compare_builds(int *code, struct compare_options *o)
     if (status == 0)
         status = cmd_report_comparison(s, &c, o->prefix, code);
     if (status == 0)
-        cmd_print_work(s->runner, o->builds);
+        cmd_print_work(s);
     return status;
 }
 

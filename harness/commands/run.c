@@ -112,7 +112,7 @@ static int run_problems(int *code, struct run_options *o, const struct artifact 
     struct tally t = {0};
     judge_rows(&t, o, rows, plan.count, problems, count);
     printf("%zu passed, %zu failed, %zu cannot be told\n", t.passed, t.failed, t.unknown);
-    cmd_print_work(s->runner, artifact->fresh);
+    cmd_print_work(s);
     *code = t.failed > 0 ? EXIT_BAD : t.passed == 0 ? EXIT_CANNOT_TELL : EXIT_GOOD;
     return 0;
 }

@@ -238,6 +238,17 @@ static void judge_wants_more__only_where_it_could_matter(void **state)
     assert_false(judge_wants_more(&g, &none));
 }
 
+static void judge_is_beyond_doubt__never_near_the_gate(void **state)
+{
+    struct gate g = gate(*state);
+    struct speed_judgement thrice = speed(*state, &g, 6, 3.0), half = speed(*state, &g, 6, 0.5),
+                           near = speed(*state, &g, 6, 1.08), none = speed(*state, &g, 0, 1.0);
+    assert_true(judge_is_beyond_doubt(&g, &thrice));
+    assert_true(judge_is_beyond_doubt(&g, &half));
+    assert_false(judge_is_beyond_doubt(&g, &near));
+    assert_false(judge_is_beyond_doubt(&g, &none));
+}
+
 static void judge_model__adds_its_layers(void **state)
 {
     struct gate g = gate(*state);
@@ -272,6 +283,7 @@ int main(void)
         TEST(judge_change__holds_for_every_pair),
         TEST(judge_speed__separates_the_four),
         TEST(judge_wants_more__only_where_it_could_matter),
+        TEST(judge_is_beyond_doubt__never_near_the_gate),
         TEST(judge_model__adds_its_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
