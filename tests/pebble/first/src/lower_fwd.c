@@ -10,7 +10,7 @@ static struct axis forward_axis(const struct conv *c, int dim)
         .step = c->stride[dim],
         .base = -c->pad_lo[dim],
         .delta = c->dilation[dim],
-        .taps = c->fil[dim],
+        .taps = c->fil[0],
         .tap_step = 1,
     };
 }
