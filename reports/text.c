@@ -1,7 +1,7 @@
 /* text: the summary for a terminal. Every line keeps within the width, but for a word of a command
  * that is wider by itself: broken, it could not be copied. Words carry the meaning; colour only
  * repeats it. */
-#include "reports/report.h"
+#include "reports/text_internal.h"
 
 #include "src/mem.h"
 
@@ -11,232 +11,10 @@
 enum {
     NARROWEST = 40,
     WIDEST = 400,
-    LABEL = 12,        /* columns of "   problems " */
     MOST_ROWS = 20,    /* of a list, before the rest is only counted */
     MOST_PROBLEMS = 3, /* of a blame */
     MOST_STEPS = 16,
 };
-
-static const char bold[] = "1", dim[] = "2", plain[] = "";
-
-struct screen {
-    struct buf *out;
-    int width;
-    bool colour;
-};
-
-static const char *tone_style(enum tone tone)
-{
-    switch (tone) {
-    case TONE_GOOD:
-        return "32";
-    case TONE_BAD:
-        return "1;31";
-    case TONE_DOUBT:
-        return "33";
-    case TONE_PLAIN:
-        return plain;
-    }
-    bug("no such tone: %d", (int)tone);
-}
-
-static void style_begin(struct screen *s, const char *style)
-{
-    if (s->colour && *style)
-        buf_printf(s->out, "\033[%sm", style);
-}
-
-static void style_end(struct screen *s, const char *style)
-{
-    if (s->colour && *style)
-        buf_add_text(s->out, "\033[0m");
-}
-
-static void spaces(struct screen *s, int count)
-{
-    for (int i = 0; i < count; i++)
-        buf_add_char(s->out, ' ');
-}
-
-static int columns_of(const char *text)
-{
-    int columns = 0;
-    for (uint32_t code; report_next(&code, &text);)
-        columns += report_columns(code);
-    return columns;
-}
-
-static void styled(struct screen *s, const char *style, const char *text)
-{
-    style_begin(s, style);
-    for (uint32_t code; report_next(&code, &text);)
-        report_encode(s->out, code);
-    style_end(s, style);
-}
-
-/* The next word of a text: from *start (blanks skipped) up to the returned end; equal when there is
- * none. */
-static const char *word_end(const char **start, int *columns)
-{
-    const char *at = *start, *after = at;
-    uint32_t code;
-    while (report_next(&code, &after) && code == ' ')
-        at = after;
-    *start = after = at;
-    *columns = 0;
-    while (report_next(&code, &after) && code != ' ') {
-        *columns += report_columns(code);
-        at = after;
-    }
-    return at;
-}
-
-/* Put [text, end) from `column` on; a word wider than a line is broken where the line ends. Returns
- * the column reached. */
-static int put_word(struct screen *s, const char *text, const char *end, int column, int hang,
-                    int right)
-{
-    while (text < end) {
-        uint32_t code;
-        report_next(&code, &text);
-        if (column + report_columns(code) > right) {
-            buf_add_char(s->out, '\n');
-            spaces(s, hang);
-            column = hang;
-        }
-        report_encode(s->out, code);
-        column += report_columns(code);
-    }
-    return column;
-}
-
-/* Words from `column` on, wrapped at `right` and continued at `hang`. Returns the column reached;
- * the line stays open. */
-static int wrap(struct screen *s, const char *text, int column, int hang, int right)
-{
-    bool first = true;
-    for (;;) {
-        int columns;
-        const char *end = word_end(&text, &columns);
-        if (end == text)
-            return column;
-        if (!first && column + 1 + columns > right) {
-            buf_add_char(s->out, '\n');
-            spaces(s, hang);
-            column = hang;
-        } else if (!first) {
-            buf_add_char(s->out, ' ');
-            column++;
-        }
-        column = put_word(s, text, end, column, hang, right);
-        text = end;
-        first = false;
-    }
-}
-
-/* A paragraph of its own: `indent` blanks before the first line and `hang` before the others. */
-static void paragraph(struct screen *s, const char *style, int indent, int hang, const char *text)
-{
-    if (!text || !*text)
-        return;
-    spaces(s, indent);
-    style_begin(s, style);
-    wrap(s, text, indent, hang, s->width);
-    style_end(s, style);
-    buf_add_char(s->out, '\n');
-}
-
-static void label(struct screen *s, const char *name)
-{
-    spaces(s, 3);
-    styled(s, dim, name);
-    spaces(s, LABEL - 3 - columns_of(name));
-}
-
-/* "   because its parent is good ..." */
-static void labelled(struct screen *s, const char *name, const char *text)
-{
-    if (!text || !*text)
-        return;
-    label(s, name);
-    wrap(s, text, LABEL, LABEL, s->width);
-    buf_add_char(s->out, '\n');
-}
-
-/* As word_end, for a shell command: blanks in quotes or behind a backslash do not end a word. */
-static const char *argument_end(const char *text)
-{
-    char quote = '\0';
-    for (; *text && (quote || *text != ' '); text++) {
-        if (*text == '\\' && quote != '\'' && text[1])
-            text++;
-        else if (quote && *text == quote)
-            quote = '\0';
-        else if (!quote && (*text == '\'' || *text == '"'))
-            quote = *text;
-    }
-    return text;
-}
-
-static void put_argument(struct screen *s, const char *text, const char *end)
-{
-    while (text < end) {
-        uint32_t code;
-        report_next(&code, &text);
-        report_encode(s->out, code);
-    }
-}
-
-static int argument_columns(const char *text, const char *end)
-{
-    int columns = 0;
-    while (text < end) {
-        uint32_t code;
-        report_next(&code, &text);
-        columns += report_columns(code);
-    }
-    return columns;
-}
-
-/* A command, continued as a shell continues it, so that what is copied runs. */
-static void command_text(struct screen *s, int hang, const char *text)
-{
-    int column = hang;
-    bool first = true;
-    while (*text) {
-        const char *end = argument_end(text);
-        int columns = argument_columns(text, end);
-        int room = s->width - (*end ? 2 : 0); /* " \" */
-        if (!first && column + 1 + columns > room) {
-            buf_add_text(s->out, " \\\n");
-            spaces(s, hang);
-            column = hang;
-        } else if (!first) {
-            buf_add_char(s->out, ' ');
-            column++;
-        }
-        put_argument(s, text, end);
-        column += columns;
-        first = false;
-        text = *end ? end + 1 : end;
-    }
-    buf_add_char(s->out, '\n');
-}
-
-static void labelled_command(struct screen *s, const char *name, const char *text)
-{
-    if (!text || !*text)
-        return;
-    label(s, name);
-    command_text(s, LABEL, text);
-}
-
-static void heading(struct screen *s, const char *text)
-{
-    buf_add_char(s->out, '\n');
-    styled(s, bold, text);
-    buf_add_char(s->out, '\n');
-}
 
 static void left_out(struct screen *s, int indent, size_t count, const char *what)
 {
@@ -245,7 +23,7 @@ static void left_out(struct screen *s, int indent, size_t count, const char *wha
     char number[40], text[160];
     snprintf(text, sizeof text, "and %s %s", report_count(number, sizeof number, (int64_t)count),
              what);
-    paragraph(s, dim, indent, indent, text);
+    screen_paragraph(s, SCREEN_DIM, indent, indent, text);
 }
 
 /* "base  41d0c9e2f3  subject" */
@@ -254,13 +32,13 @@ static void end_of_range(struct screen *s, const char *name, const struct report
     if (!commit->sha)
         return;
     char sha[11];
-    styled(s, dim, name);
-    int hang = columns_of(name) + 2;
-    spaces(s, 2);
-    int column = wrap(s, report_short_sha(sha, commit->sha), hang, hang, s->width);
+    screen_styled(s, SCREEN_DIM, name);
+    int hang = screen_columns_of(name) + 2;
+    screen_spaces(s, 2);
+    int column = screen_wrap(s, report_short_sha(sha, commit->sha), hang, hang, s->width);
     if (commit->subject && *commit->subject) {
-        spaces(s, 2);
-        wrap(s, commit->subject, column + 2, column + 2, s->width);
+        screen_spaces(s, 2);
+        screen_wrap(s, commit->subject, column + 2, column + 2, s->width);
     }
     buf_add_char(s->out, '\n');
 }
@@ -271,17 +49,17 @@ static void put_counts(struct screen *s, const struct report *r)
     int column = 0;
     for (size_t i = 0; i < r->count_count; i++) {
         const struct report_fact *count = &r->counts[i];
-        int wanted = columns_of(count->name) + 1 + columns_of(count->value);
+        int wanted = screen_columns_of(count->name) + 1 + screen_columns_of(count->value);
         if (column > 0 && column + 3 + wanted > s->width) {
             buf_add_char(s->out, '\n');
             column = 0;
         } else if (column > 0) {
-            spaces(s, 3);
+            screen_spaces(s, 3);
             column += 3;
         }
-        styled(s, dim, count->name);
+        screen_styled(s, SCREEN_DIM, count->name);
         buf_add_char(s->out, ' ');
-        styled(s, bold, count->value);
+        screen_styled(s, SCREEN_BOLD, count->value);
         column += wanted;
     }
     if (column > 0)
@@ -292,10 +70,10 @@ static void put_counts(struct screen *s, const struct report *r)
 static void commit_line(struct screen *s, int indent, const struct report_commit *commit)
 {
     char sha[11];
-    styled(s, bold, report_short_sha(sha, commit->sha));
-    int column = indent + columns_of(sha) + 1;
+    screen_styled(s, SCREEN_BOLD, report_short_sha(sha, commit->sha));
+    int column = indent + screen_columns_of(sha) + 1;
     buf_add_char(s->out, ' ');
-    wrap(s, commit->subject, column, s->width < 60 ? indent : column, s->width);
+    screen_wrap(s, commit->subject, column, s->width < 60 ? indent : column, s->width);
     buf_add_char(s->out, '\n');
 }
 
@@ -303,23 +81,23 @@ static void put_culprit(struct screen *s, const struct report_commit *culprit)
 {
     if (!culprit->sha)
         return;
-    label(s, "culprit");
-    commit_line(s, LABEL, culprit);
+    screen_label(s, "culprit");
+    commit_line(s, SCREEN_LABEL, culprit);
     bool dated = culprit->date && *culprit->date;
     char line[400];
     snprintf(line, sizeof line, "%s%s%s", culprit->author ? culprit->author : "", dated ? ", " : "",
              dated ? culprit->date : "");
-    labelled(s, "", line);
+    screen_labelled(s, "", line);
 }
 
 static void put_suspects(struct screen *s, const struct report_blame *blame)
 {
     for (size_t i = 0; i < blame->suspect_count && i < MOST_ROWS; i++) {
-        label(s, i == 0 ? "suspects" : "");
-        commit_line(s, LABEL, &blame->suspects[i]);
+        screen_label(s, i == 0 ? "suspects" : "");
+        commit_line(s, SCREEN_LABEL, &blame->suspects[i]);
     }
     if (blame->suspect_count > MOST_ROWS)
-        left_out(s, LABEL, blame->suspect_count - MOST_ROWS, "more suspects");
+        left_out(s, SCREEN_LABEL, blame->suspect_count - MOST_ROWS, "more suspects");
 }
 
 /* "skip: build-error: ..." in its word and its reason. */
@@ -335,14 +113,14 @@ static void put_step(struct screen *s, const struct report_step *step, bool is_c
 {
     char sha[11], word[16], line[600];
     const char *reason = answer_reason(word, sizeof word, step->answer);
-    styled(s, tone_style(step->tone), word);
-    spaces(s, 6 - columns_of(word));
-    int column = LABEL + (columns_of(word) > 6 ? columns_of(word) : 6);
-    column = wrap(s, report_short_sha(sha, step->commit.sha), column, column, s->width);
-    spaces(s, 2);
+    screen_styled(s, screen_tone_style(step->tone), word);
+    screen_spaces(s, 6 - screen_columns_of(word));
+    int column = SCREEN_LABEL + (screen_columns_of(word) > 6 ? screen_columns_of(word) : 6);
+    column = screen_wrap(s, report_short_sha(sha, step->commit.sha), column, column, s->width);
+    screen_spaces(s, 2);
     snprintf(line, sizeof line, "%s %s %s", is_culprit ? "<- culprit:" : "", reason,
              step->detail ? step->detail : "");
-    wrap(s, line, column + 2, s->width < 70 ? LABEL + 6 : column + 2, s->width);
+    screen_wrap(s, line, column + 2, s->width < 70 ? SCREEN_LABEL + 6 : column + 2, s->width);
     buf_add_char(s->out, '\n');
 }
 
@@ -351,26 +129,26 @@ static void put_search(struct screen *s, const struct report_blame *blame)
     const char *culprit = blame->culprit.sha;
     for (size_t i = 0; i < blame->step_count && i < MOST_STEPS; i++) {
         const struct report_step *step = &blame->steps[i];
-        label(s, i == 0 ? "search" : "");
+        screen_label(s, i == 0 ? "search" : "");
         put_step(s, step, culprit && step->commit.sha && strcmp(culprit, step->commit.sha) == 0);
     }
     if (blame->step_count > MOST_STEPS)
-        left_out(s, LABEL, blame->step_count - MOST_STEPS, "more tested commits");
+        left_out(s, SCREEN_LABEL, blame->step_count - MOST_STEPS, "more tested commits");
     char commits[60], builds[60], runs[60], line[200];
     snprintf(line, sizeof line, "%s, %s, %s",
              report_number_of(commits, sizeof commits, blame->step_count, "commit"),
              report_number_of(builds, sizeof builds, (size_t)blame->builds, "build"),
              report_number_of(runs, sizeof runs, (size_t)blame->runs, "run"));
     if (blame->step_count > 0)
-        labelled(s, "", line);
+        screen_labelled(s, "", line);
 }
 
 static void put_problems(struct screen *s, const struct report_blame *blame)
 {
     for (size_t i = 0; i < blame->problem_count && i < MOST_PROBLEMS; i++)
-        labelled(s, i == 0 ? "problems" : "", blame->problems[i]);
+        screen_labelled(s, i == 0 ? "problems" : "", blame->problems[i]);
     if (blame->problem_count > MOST_PROBLEMS)
-        left_out(s, LABEL, blame->problem_count - MOST_PROBLEMS, "more");
+        left_out(s, SCREEN_LABEL, blame->problem_count - MOST_PROBLEMS, "more");
 }
 
 /* "1. mismatch (border)        PROVEN" */
@@ -378,18 +156,18 @@ static void blame_title(struct screen *s, const struct report_blame *blame, size
 {
     char mark[24];
     int indent = snprintf(mark, sizeof mark, "%zu. ", number);
-    int level = columns_of(blame->level);
+    int level = screen_columns_of(blame->level);
     buf_add_char(s->out, '\n');
     buf_add_text(s->out, mark);
-    style_begin(s, bold);
-    int column = wrap(s, blame->what, indent, indent, s->width);
-    style_end(s, bold);
+    screen_style_begin(s, SCREEN_BOLD);
+    int column = screen_wrap(s, blame->what, indent, indent, s->width);
+    screen_style_end(s, SCREEN_BOLD);
     if (column + 2 + level > s->width) {
         buf_add_char(s->out, '\n');
         column = 0;
     }
-    spaces(s, column == 0 ? LABEL : 2);
-    styled(s, tone_style(blame->tone), blame->level);
+    screen_spaces(s, column == 0 ? SCREEN_LABEL : 2);
+    screen_styled(s, screen_tone_style(blame->tone), blame->level);
     buf_add_char(s->out, '\n');
 }
 
@@ -399,21 +177,22 @@ static void put_blame(struct screen *s, const struct report_blame *blame, size_t
     blame_title(s, blame, number);
     put_culprit(s, &blame->culprit);
     put_suspects(s, blame);
-    labelled(s, "level", report_level_meaning(blame->level));
+    screen_labelled(s, "level", report_level_meaning(blame->level));
     if (blame->error_probability >= 0.0)
-        labelled(s, "error", report_probability(odds, sizeof odds, blame->error_probability));
-    labelled(s, "because", blame->because);
+        screen_labelled(s, "error",
+                        report_probability(odds, sizeof odds, blame->error_probability));
+    screen_labelled(s, "because", blame->because);
     put_problems(s, blame);
     put_search(s, blame);
-    labelled_command(s, "again", blame->again);
-    labelled_command(s, "theirs", blame->theirs);
+    screen_labelled_command(s, "again", blame->again);
+    screen_labelled_command(s, "theirs", blame->theirs);
 }
 
 static void put_blames(struct screen *s, const struct report *r)
 {
     if (r->blame_count == 0)
         return;
-    heading(s, "WHAT REGRESSED, AND WHICH COMMIT DID IT");
+    screen_heading(s, "WHAT REGRESSED, AND WHICH COMMIT DID IT");
     for (size_t i = 0; i < r->blame_count && i < MOST_ROWS; i++)
         put_blame(s, &r->blames[i], i + 1);
     if (r->blame_count > MOST_ROWS)
@@ -432,8 +211,8 @@ enum {
 
 static void right_aligned(struct screen *s, const char *style, int width, const char *text)
 {
-    spaces(s, width - columns_of(text));
-    styled(s, style, text);
+    screen_spaces(s, width - screen_columns_of(text));
+    screen_styled(s, style, text);
 }
 
 static const char *speed_diff(char *text, size_t size, const struct report_speed *speed)
@@ -457,16 +236,16 @@ static void speed_head(struct screen *s, const struct report *r, int names)
     char sha[11], rate_new[24], rate_old[24];
     snprintf(rate_new, sizeof rate_new, "%.6s new", report_short_sha(sha, r->head.sha));
     snprintf(rate_old, sizeof rate_old, "%.6s old", report_short_sha(sha, r->base.sha));
-    style_begin(s, dim);
+    screen_style_begin(s, SCREEN_DIM);
     buf_add_text(s->out, "Test");
-    spaces(s, names - 4);
-    right_aligned(s, plain, BATCH, "Batch");
-    right_aligned(s, plain, RATE, rate_new);
-    right_aligned(s, plain, RATE, rate_old);
-    spaces(s, UNIT);
-    right_aligned(s, plain, DIFF, "Diff");
+    screen_spaces(s, names - 4);
+    right_aligned(s, SCREEN_PLAIN, BATCH, "Batch");
+    right_aligned(s, SCREEN_PLAIN, RATE, rate_new);
+    right_aligned(s, SCREEN_PLAIN, RATE, rate_old);
+    screen_spaces(s, UNIT);
+    right_aligned(s, SCREEN_PLAIN, DIFF, "Diff");
     buf_add_text(s->out, "  Compare");
-    style_end(s, dim);
+    screen_style_end(s, SCREEN_DIM);
     buf_add_char(s->out, '\n');
 }
 
@@ -474,21 +253,21 @@ static void speed_head(struct screen *s, const struct report *r, int names)
 static void speed_row(struct screen *s, const struct report_speed *speed, int names)
 {
     char text[60];
-    int column = wrap(s, speed->test, 0, 2, s->width);
-    if (column > names || columns_of(speed->test) > s->width) {
+    int column = screen_wrap(s, speed->test, 0, 2, s->width);
+    if (column > names || screen_columns_of(speed->test) > s->width) {
         buf_add_char(s->out, '\n');
         column = 0;
     }
-    spaces(s, names - column);
-    right_aligned(s, plain, BATCH, report_count(text, sizeof text, speed->batch));
-    right_aligned(s, plain, RATE, cell_rate(text, sizeof text, speed->rate_new));
-    right_aligned(s, plain, RATE, cell_rate(text, sizeof text, speed->rate_old));
+    screen_spaces(s, names - column);
+    right_aligned(s, SCREEN_PLAIN, BATCH, report_count(text, sizeof text, speed->batch));
+    right_aligned(s, SCREEN_PLAIN, RATE, cell_rate(text, sizeof text, speed->rate_new));
+    right_aligned(s, SCREEN_PLAIN, RATE, cell_rate(text, sizeof text, speed->rate_old));
     buf_add_char(s->out, ' ');
-    styled(s, dim, speed->unit);
-    spaces(s, UNIT - 1 - columns_of(speed->unit));
-    right_aligned(s, tone_style(speed->tone), DIFF, speed_diff(text, sizeof text, speed));
-    spaces(s, 2);
-    styled(s, tone_style(speed->tone), speed->compare);
+    screen_styled(s, SCREEN_DIM, speed->unit);
+    screen_spaces(s, UNIT - 1 - screen_columns_of(speed->unit));
+    right_aligned(s, screen_tone_style(speed->tone), DIFF, speed_diff(text, sizeof text, speed));
+    screen_spaces(s, 2);
+    screen_styled(s, screen_tone_style(speed->tone), speed->compare);
     buf_add_char(s->out, '\n');
 }
 
@@ -499,16 +278,16 @@ static void speed_stacked(struct screen *s, const struct report_speed *speed)
     char line[400], diff[60], interval[90], rate_new[60], rate_old[60], batch[40];
     snprintf(line, sizeof line, "%s, batch %s", speed->test ? speed->test : "",
              report_count(batch, sizeof batch, speed->batch));
-    paragraph(s, plain, 0, 2, line);
-    spaces(s, 4);
-    styled(s, tone_style(speed->tone), speed->compare);
+    screen_paragraph(s, SCREEN_PLAIN, 0, 2, line);
+    screen_spaces(s, 4);
+    screen_styled(s, screen_tone_style(speed->tone), speed->compare);
     snprintf(line, sizeof line, ": %s %s %s -> %s %s",
              report_speed_is_measured(speed) ? speed_diff(diff, sizeof diff, speed) : "",
              report_interval(interval, sizeof interval, speed->change_low, speed->change_high),
              report_rate(rate_old, sizeof rate_old, speed->rate_old),
              report_rate(rate_new, sizeof rate_new, speed->rate_new),
              speed->unit ? speed->unit : "");
-    wrap(s, line, 4 + columns_of(speed->compare), 4, s->width);
+    screen_wrap(s, line, 4 + screen_columns_of(speed->compare), 4, s->width);
     buf_add_char(s->out, '\n');
 }
 
@@ -516,7 +295,7 @@ static int widest_name(const struct report *r, const size_t *rows, size_t count)
 {
     int widest = 4;
     for (size_t i = 0; i < count; i++) {
-        int columns = columns_of(r->speeds[rows[i]].test);
+        int columns = screen_columns_of(r->speeds[rows[i]].test);
         widest = columns > widest ? columns : widest;
     }
     return widest;
@@ -532,7 +311,7 @@ static void put_speeds(struct screen *s, const struct report *r)
     int names = widest_name(r, rows, shown), room = s->width - FIGURES;
     names = names < room ? names : room;
     bool stacked = room < 24;
-    heading(s, "SPEED");
+    screen_heading(s, "SPEED");
     if (!stacked && shown > 0)
         speed_head(s, r, names);
     for (size_t i = 0; i < shown; i++) {
@@ -572,16 +351,16 @@ static void put_story(struct screen *s, const struct report *r, const size_t *ro
 {
     const struct report_check *first = &r->checks[rows[0]];
     char line[600];
-    styled(s, tone_style(first->tone), first->change);
+    screen_styled(s, screen_tone_style(first->tone), first->change);
     snprintf(line, sizeof line, ": %s (base: %s)", first->head ? first->head : "",
              first->base ? first->base : "");
-    wrap(s, line, columns_of(first->change), 2, s->width);
+    screen_wrap(s, line, screen_columns_of(first->change), 2, s->width);
     buf_add_char(s->out, '\n');
     for (size_t i = 0; i < count && i < MOST_PROBLEMS; i++)
-        paragraph(s, plain, 3, 5, r->checks[rows[i]].problem);
+        screen_paragraph(s, SCREEN_PLAIN, 3, 5, r->checks[rows[i]].problem);
     if (count > MOST_PROBLEMS)
         left_out(s, 3, count - MOST_PROBLEMS, "more");
-    labelled_command(s, "again", first->again);
+    screen_labelled_command(s, "again", first->again);
 }
 
 static void put_checks(struct screen *s, const struct report *r)
@@ -590,7 +369,7 @@ static void put_checks(struct screen *s, const struct report *r)
         return;
     CLEANUP(mem_free_ptr) size_t *rows = xcalloc(r->check_count, sizeof *rows);
     size_t count = report_pick_checks(rows, r, true), told = 0;
-    heading(s, "TOLERANCES");
+    screen_heading(s, "TOLERANCES");
     for (size_t stories = 0; told < count && stories < MOST_ROWS; stories++) {
         size_t length = story_length(r, rows + told, count - told);
         put_story(s, r, rows + told, length);
@@ -604,8 +383,9 @@ void report_text(struct buf *out, const struct report *r, int width, bool colour
 {
     int fits = width < NARROWEST ? NARROWEST : width > WIDEST ? WIDEST : width;
     struct screen s = {.out = out, .width = fits, .colour = colour};
-    paragraph(&s, r->tone == TONE_PLAIN ? bold : tone_style(r->tone), 0, 0, r->verdict);
-    paragraph(&s, plain, 0, 0, r->title);
+    screen_paragraph(&s, r->tone == TONE_PLAIN ? SCREEN_BOLD : screen_tone_style(r->tone), 0, 0,
+                     r->verdict);
+    screen_paragraph(&s, SCREEN_PLAIN, 0, 0, r->title);
     end_of_range(&s, "base", &r->base);
     end_of_range(&s, "head", &r->head);
     put_counts(&s, r);
@@ -614,5 +394,5 @@ void report_text(struct buf *out, const struct report *r, int width, bool colour
     put_checks(&s, r);
     if (r->recommendation && *r->recommendation)
         buf_add_char(out, '\n');
-    paragraph(&s, bold, 0, 0, r->recommendation);
+    screen_paragraph(&s, SCREEN_BOLD, 0, 0, r->recommendation);
 }
