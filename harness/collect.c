@@ -1,4 +1,4 @@
-#include "harness/collect.h"
+#include "harness/collect_internal.h"
 
 #include "harness/drivers/driver.h"
 
@@ -6,14 +6,6 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
-
-/* The comparison's sides by the way the reader reads them: new is head, old is base. */
-struct page {
-    struct report *report;
-    struct arena *arena;
-    const struct collect_request *q;
-    const char *arch; /* of the epoch */
-};
 
 static int describe_commit(struct report_commit *out, struct page *p, const char *sha)
 {
@@ -64,24 +56,24 @@ static const char *describe_check(struct arena *a, const struct check_verdict *v
                       : outcome_word(v->outcome);
 }
 
-static enum tone check_tone(enum check_change c)
+static enum tone check_tone(const struct gate *g, enum check_change c)
 {
-    if (check_change_blocks(c))
-        return c == CHECK_MISSING ? TONE_DOUBT : TONE_BAD;
-    if (c == CHECK_STILL_FAILING)
+    if (c == CHECK_MISSING || c == CHECK_STILL_FAILING)
         return TONE_DOUBT;
+    switch (check_change_answer(g, c)) {
+    case GATE_BLOCKS:
+        return TONE_BAD;
+    case GATE_DOUBTS:
+        return TONE_DOUBT;
+    case GATE_PASSES:
+        break;
+    }
     return c == CHECK_NOT_APPLICABLE ? TONE_PLAIN : TONE_GOOD;
 }
 
-/* Does the problem stand earlier in the comparison (in a sweep, for a model's layer)? It is told
- * once. */
-static bool is_repeat(const struct comparison *c, size_t i)
+bool collect_is_told(const struct compared *c)
 {
-    for (size_t k = 0; k < i; k++) {
-        if (strcmp(c->items[k].item.problem, c->items[i].item.problem) == 0)
-            return true;
-    }
-    return false;
+    return c->item.check || check_change_is_coverage(c->change);
 }
 
 static void add_check(struct page *p, const struct compared *c)
@@ -89,7 +81,7 @@ static void add_check(struct page *p, const struct compared *c)
     p->report->checks[p->report->check_count++] = (struct report_check){
         .problem = c->item.problem,
         .change = check_change_words(c->change),
-        .tone = check_tone(c->change),
+        .tone = check_tone(p->q->gate, c->change),
         .base = describe_check(p->arena, &c->base),
         .head = describe_check(p->arena, &c->head),
         .signature = *c->head.signature ? c->head.signature : c->base.signature,
@@ -110,14 +102,12 @@ static int by_tone(const void *left, const void *right)
 static void collect_checks(struct page *p)
 {
     const struct comparison *c = p->q->comparison;
-    p->report->checks = ARENA_ARRAY(p->arena, c->count, struct report_check);
-    p->report->configurations = ARENA_ARRAY(p->arena, c->count, const char *);
-    for (size_t i = 0; i < c->count; i++) {
-        if (is_repeat(c, i))
-            continue;
-        p->report->configurations[p->report->configuration_count++] = c->items[i].item.problem;
-        if (c->items[i].item.check)
-            add_check(p, &c->items[i]);
+    p->report->checks = ARENA_ARRAY(p->arena, c->once_count, struct report_check);
+    p->report->configurations = ARENA_ARRAY(p->arena, c->once_count, const char *);
+    for (size_t i = 0; i < c->once_count; i++) {
+        p->report->configurations[p->report->configuration_count++] = c->once[i]->item.problem;
+        if (collect_is_told(c->once[i]))
+            add_check(p, c->once[i]);
     }
     qsort(p->report->checks, p->report->check_count, sizeof *p->report->checks, by_tone);
 }
@@ -209,10 +199,10 @@ static void collect_speeds(struct page *p)
     p->report->speeds = ARENA_ARRAY(p->arena, 2 * c->count, struct report_speed);
     for (size_t i = 0; i < c->count;)
         i = *c->items[i].item.model ? add_model_speed(p, i) : i + 1;
-    for (size_t i = 0; i < c->count; i++) {
-        if (!is_repeat(c, i) && c->items[i].item.time &&
-            (c->items[i].timed || c->items[i].change == CHECK_PASSES))
-            add_problem_speed(p, &c->items[i]);
+    for (size_t i = 0; i < c->once_count; i++) {
+        const struct compared *item = c->once[i];
+        if (item->item.time && (item->timed || item->change == CHECK_PASSES))
+            add_problem_speed(p, item);
     }
     qsort(p->report->speeds, p->report->speed_count, sizeof *p->report->speeds, by_change);
 }
@@ -461,23 +451,15 @@ static const char *number(struct arena *a, int64_t n)
 
 /* Every change that occurs is counted, and so is every speed verdict, so that nothing is hidden by
  * a short table. */
-static void collect_counts(struct page *p, int64_t *blocking)
+static void collect_counts(struct page *p)
 {
     const struct comparison *c = p->q->comparison;
     int64_t change[CHECK_MISSING + 1] = {0}, speed[SPEED_MISSING + 1] = {0};
-    *blocking = 0;
-    for (size_t i = 0; i < c->count; i++) {
-        const struct compared *item = &c->items[i];
-        if (is_repeat(c, i))
-            continue;
-        if (item->item.check) {
-            change[item->change]++;
-            *blocking += check_change_blocks(item->change);
-        }
-        if (item->item.time && (item->timed || item->change == CHECK_PASSES)) {
+    for (size_t i = 0; i < c->once_count; i++) {
+        const struct compared *item = c->once[i];
+        change[item->change] += collect_is_told(item);
+        if (item->item.time && (item->timed || item->change == CHECK_PASSES))
             speed[item->speed.verdict]++;
-            *blocking += item->speed.blocks;
-        }
     }
     p->report->counts =
         ARENA_ARRAY(p->arena, COUNT_OF(change) + COUNT_OF(speed) + 1, struct report_fact);
@@ -497,64 +479,10 @@ static void collect_counts(struct page *p, int64_t *blocking)
     }
 }
 
-/* Zero passes is never green. */
-static bool proves_something(const struct comparison *c)
-{
-    for (size_t i = 0; i < c->count; i++) {
-        if (c->items[i].item.check && c->items[i].head.outcome == OUTCOME_OK)
-            return true;
-    }
-    return false;
-}
-
-/* Models that are slower as a whole, whatever their layers say one by one. */
-static int64_t slower_models(const struct report *r)
-{
-    int64_t count = 0;
-    for (size_t i = 0; i < r->speed_count; i++)
-        count += r->speeds[i].model && r->speeds[i].tone == TONE_BAD;
-    return count;
-}
-
-static void conclude(struct page *p, int64_t blocking)
-{
-    struct report *r = p->report;
-    int64_t failing = 0, slower = 0, models = slower_models(r);
-    for (size_t i = 0; i < p->q->comparison->count; i++) {
-        const struct compared *c = &p->q->comparison->items[i];
-        if (is_repeat(p->q->comparison, i))
-            continue;
-        failing += c->item.check && check_change_blocks(c->change);
-        slower += c->item.time && c->speed.blocks;
-    }
-    if (blocking + models > 0) {
-        const char *also = models > 0 ? arena_printf(p->arena, ", and %" PRId64 " model%s slower",
-                                                     models, models > 1 ? "s" : "")
-                                      : "";
-        r->tone = TONE_BAD;
-        r->verdict = arena_printf(p->arena,
-                                  "REGRESSED: %" PRId64 " wrong, %" PRId64
-                                  " slower, of %zu configurations%s; action needed",
-                                  failing, slower, r->configuration_count, also);
-        r->recommendation = "This build is not recommended to merge.";
-    } else if (!proves_something(p->q->comparison)) {
-        r->tone = TONE_DOUBT;
-        r->verdict = "NOTHING PROVEN: no configuration passed at head";
-        r->recommendation = "This build is not recommended to merge: nothing shows that it works.";
-    } else {
-        r->tone = TONE_GOOD;
-        r->verdict = arena_printf(p->arena,
-                                  "PASS: nothing got worse in %zu configurations; no action needed",
-                                  r->configuration_count);
-        r->recommendation = "This build is recommended to merge.";
-    }
-}
-
 int collect_report(struct report *out, struct arena *a, const struct collect_request *q)
 {
     const struct comparison_row *r = &q->comparison->row;
     struct page p = {.report = out, .arena = a, .q = q};
-    int64_t blocking;
     *out = (struct report){.command = r->command};
     int status = describe_commit(&out->base, &p, r->base_commit);
     if (status == 0)
@@ -567,8 +495,9 @@ int collect_report(struct report *out, struct arena *a, const struct collect_req
     out->title =
         arena_printf(a, "%s: %.10s against %.10s", r->candidate, out->head.sha, out->base.sha);
     collect_speeds(&p);
-    collect_counts(&p, &blocking);
-    conclude(&p, blocking);
+    collect_states(&p);
+    collect_counts(&p);
+    collect_verdict(&p);
     status = collect_blames(&p);
     return status < 0 ? status : collect_broken(&p);
 }

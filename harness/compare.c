@@ -171,6 +171,31 @@ static int judge_pairs(struct compared *c, struct arena *a, struct store *s, con
     return 0;
 }
 
+/* Problems that stand twice, in a sweep and as a model's layer, count once. */
+static void drop_repeats(struct comparison *c, struct arena *a)
+{
+    c->once = ARENA_ARRAY(a, c->count, const struct compared *);
+    c->once_count = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < c->once_count && !seen; k++)
+            seen = strcmp(c->once[k]->item.problem, c->items[i].item.problem) == 0;
+        if (!seen)
+            c->once[c->once_count++] = &c->items[i];
+    }
+}
+
+/* What changed beside right and wrong, fast and slow. */
+static void judge_states(struct comparison *c, struct arena *a, const struct gate *g)
+{
+    struct judge_sides *sides = ARENA_ARRAY(a, c->once_count, struct judge_sides);
+    for (size_t i = 0; i < c->once_count; i++)
+        sides[i] = (struct judge_sides){.base = &c->once[i]->base, .head = &c->once[i]->head};
+    judge_coverage(&c->coverage, g, sides, c->once_count);
+    for (int f = 0; f < FIGURE_COUNT; f++)
+        judge_figure(&c->figures[f], a, g, (enum figure)f, sides, c->once_count);
+}
+
 int compare_load(struct comparison *out, struct arena *a, struct store *s, const struct gate *g,
                  const char *id)
 {
@@ -198,6 +223,8 @@ int compare_load(struct comparison *out, struct arena *a, struct store *s, const
         c->change = judge_change(&c->base, &c->head);
         status = judge_pairs(c, a, s, g, &out->row);
     }
+    drop_repeats(out, a);
+    judge_states(out, a, g);
     return status;
 }
 

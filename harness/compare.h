@@ -19,6 +19,10 @@ struct comparison {
     struct comparison_row row;
     struct compared *items; /* sweeps' problems, then layers of models */
     size_t count;
+    const struct compared **once; /* the items without a model's layers that stand in a sweep too */
+    size_t once_count;
+    struct coverage_judgement coverage; /* these, and the figures' indices, are over `once` */
+    struct figure_judgement figures[FIGURE_COUNT];
 };
 
 /* What to compare. */

@@ -325,6 +325,98 @@ static const struct yaml_key gate_speed_keys[] = {
     {0},
 };
 
+static const char *const coverage_words[] = {"block", "doubt", NULL};
+
+static const struct yaml_key gate_coverage_keys[] = {
+    {.name = "newly_not_applicable",
+     .type = YAML_WORD,
+     .offset = offsetof(struct gate_coverage, newly_not_applicable),
+     .words = coverage_words,
+     .fallback = "block",
+     .help = "the candidate refuses what it took before: block, or doubt (never green)"},
+    {.name = "missing",
+     .type = YAML_WORD,
+     .offset = offsetof(struct gate_coverage, missing),
+     .words = coverage_words,
+     .fallback = "block",
+     .help = "a problem that one side has no result of: block, or doubt (never green)"},
+    {.name = "changed_share",
+     .type = YAML_WORD,
+     .offset = offsetof(struct gate_coverage, changed_share),
+     .words = coverage_words,
+     .fallback = "doubt",
+     .help = "another share of not-applicable than before: block, or doubt (never green)"},
+    {0},
+};
+
+static const char *const figure_words[] = {"never", "total", "problem", NULL};
+
+#define BEYOND_KEY(value, text)                                                                    \
+    {                                                                                              \
+        .name = "beyond", .type = YAML_REAL, .offset = offsetof(struct gate_figure, beyond),       \
+        .min = 0, .max = 1000, .fallback = (value), .help = (text)                                 \
+    }
+#define BLOCKS_KEY                                                                                 \
+    {                                                                                              \
+        .name = "blocks", .type = YAML_WORD, .offset = offsetof(struct gate_figure, blocks),       \
+        .words = figure_words, .fallback = "never",                                                \
+        .help = "what blocks when it grows beyond: never, the total, or any one problem"           \
+    }
+
+static const struct yaml_key gate_kernels_keys[] = {
+    BEYOND_KEY("0", "a problem whose kernels grow in number by more than this fraction is listed"),
+    BLOCKS_KEY,
+    {0},
+};
+
+static const struct yaml_key gate_workspace_keys[] = {
+    BEYOND_KEY("0", "a problem whose workspace grows by more than this fraction is listed"),
+    BLOCKS_KEY,
+    {0},
+};
+
+static const struct yaml_key gate_code_keys[] = {
+    BEYOND_KEY("0.1", "a problem whose code grows by more than this fraction is listed"),
+    BLOCKS_KEY,
+    {0},
+};
+
+static const struct yaml_key gate_compile_time_keys[] = {
+    BEYOND_KEY("0.5",
+               "a problem that takes longer to compile by more than this fraction is listed"),
+    {.name = "least",
+     .type = YAML_DURATION,
+     .offset = offsetof(struct gate_figure, least),
+     .fallback = "50ms",
+     .help = "and by at least this much"},
+    BLOCKS_KEY,
+    {0},
+};
+
+static const struct yaml_key gate_figures_keys[] = {
+    {.name = "kernels",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct gate_figures, kernels),
+     .table = gate_kernels_keys,
+     .help = "kernels that a problem needs"},
+    {.name = "workspace",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct gate_figures, workspace),
+     .table = gate_workspace_keys,
+     .help = "bytes of device memory that a problem needs beside its tensors"},
+    {.name = "code",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct gate_figures, code),
+     .table = gate_code_keys,
+     .help = "bytes of a problem's code objects"},
+    {.name = "compile_time",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct gate_figures, compile_time),
+     .table = gate_compile_time_keys,
+     .help = "wall time of a problem's compilation, one sample each"},
+    {0},
+};
+
 static const struct yaml_key gate_bisect_keys[] = {
     {.name = "confirm_runs",
      .type = YAML_INT,
@@ -362,6 +454,16 @@ static const struct yaml_key gate_keys[] = {
      .offset = offsetof(struct gate, speed),
      .table = gate_speed_keys,
      .help = "when a change of speed is one"},
+    {.name = "coverage",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct gate, coverage),
+     .table = gate_coverage_keys,
+     .help = "what a change of what the candidate can do means"},
+    {.name = "figures",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct gate, figures),
+     .table = gate_figures_keys,
+     .help = "what the generated code takes beside its time"},
     {.name = "bisect",
      .type = YAML_STRUCT,
      .offset = offsetof(struct gate, bisect),

@@ -87,6 +87,18 @@ struct gate {
         double confidence;     /* of intervals, 0.95 */
         double noise_floor;    /* sd of a pair's log ratio from A/A runs, 0.015 */
     } speed;
+    /* What the candidate can do, whether right or wrong: "block" or "doubt" (never green, exit code 125). */
+    struct gate_coverage {
+        const char *newly_not_applicable, *missing, *changed_share;
+    } coverage;
+    /* What generated code takes beside its time. */
+    struct gate_figures {
+        struct gate_figure {
+            double beyond;       /* a problem that grows by more than this fraction is listed */
+            int64_t least;       /* and by at least this much, in the figure's own unit */
+            const char *blocks;  /* "never" "total" "problem" */
+        } kernels, workspace, code, compile_time;
+    } figures;
     struct gate_bisect {
         int64_t confirm_runs;  /* fresh compiles of culprit and parent each */
         bool revert, clean;    /* try the revert at head; confirm on clean builds */

@@ -90,6 +90,23 @@ static const char *describe_unsteady(struct arena *a, const struct gate *g,
     return arena_printf(a, "fails in %zu of %zu compiles", failed, rounds);
 }
 
+/* The figures of the first round that made code: later rounds are there for steadiness. */
+static void read_figures(struct check_verdict *out, const struct result_row *rows, size_t count)
+{
+    const struct result_row *first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (*rows[i].code && (!first || rows[i].round < first->round))
+            first = &rows[i];
+    }
+    out->compiled = first != NULL;
+    if (!first)
+        return;
+    out->figures[FIGURE_KERNELS] = first->kernels;
+    out->figures[FIGURE_WORKSPACE] = first->workspace_bytes;
+    out->figures[FIGURE_CODE] = first->code_bytes;
+    out->figures[FIGURE_COMPILE_TIME] = first->compile_ns;
+}
+
 static const char *shared_code(const struct result_row *rows, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -116,6 +133,7 @@ void judge_check(struct check_verdict *out, struct arena *a, const struct gate *
     out->row = worst->row;
     out->signature = worst->signature;
     out->code = shared_code(rows, count);
+    read_figures(out, rows, count);
     out->detail = worst->detail;
     if (out->outcome == OUTCOME_OK)
         out->detail = "";
@@ -154,29 +172,150 @@ enum check_change judge_change(const struct check_verdict *base, const struct ch
     return base->outcome == head->outcome ? CHECK_STILL_FAILING : CHECK_FAILS_OTHERWISE;
 }
 
-static const struct {
-    const char *words;
-    bool blocks;
-} changes[] = {
-    [CHECK_PASSES] = {"passes", false},
-    [CHECK_NEWLY_FAILING] = {"newly failing", true},
-    [CHECK_FIXED] = {"fixed", false},
-    [CHECK_STILL_FAILING] = {"still failing", false},
-    [CHECK_FAILS_OTHERWISE] = {"fails otherwise", true},
-    [CHECK_NOT_APPLICABLE] = {"not applicable", false},
-    [CHECK_NEWLY_NOT_APPLICABLE] = {"newly not applicable", true},
-    [CHECK_NEWLY_APPLICABLE] = {"newly applicable", false},
-    [CHECK_MISSING] = {"missing", true},
-};
-
 const char *check_change_words(enum check_change c)
 {
-    return changes[c].words;
+    static const char *const words[] = {
+        [CHECK_PASSES] = "passes",
+        [CHECK_NEWLY_FAILING] = "newly failing",
+        [CHECK_FIXED] = "fixed",
+        [CHECK_STILL_FAILING] = "still failing",
+        [CHECK_FAILS_OTHERWISE] = "fails otherwise",
+        [CHECK_NOT_APPLICABLE] = "not applicable",
+        [CHECK_NEWLY_NOT_APPLICABLE] = "newly not applicable",
+        [CHECK_NEWLY_APPLICABLE] = "newly applicable",
+        [CHECK_MISSING] = "missing",
+    };
+    return words[c];
 }
 
-bool check_change_blocks(enum check_change c)
+/* "block" or "doubt": the key table lets nothing else through. */
+static enum gate_answer answer_of_word(const char *word)
 {
-    return changes[c].blocks;
+    return strcmp(word, "block") == 0 ? GATE_BLOCKS : GATE_DOUBTS;
+}
+
+enum gate_answer check_change_answer(const struct gate *g, enum check_change c)
+{
+    switch (c) {
+    case CHECK_NEWLY_FAILING:
+    case CHECK_FAILS_OTHERWISE:
+        return GATE_BLOCKS;
+    case CHECK_NEWLY_NOT_APPLICABLE:
+        return answer_of_word(g->coverage.newly_not_applicable);
+    case CHECK_MISSING:
+        return answer_of_word(g->coverage.missing);
+    default:
+        return GATE_PASSES;
+    }
+}
+
+bool check_change_blocks(const struct gate *g, enum check_change c)
+{
+    return check_change_answer(g, c) == GATE_BLOCKS;
+}
+
+bool check_change_is_coverage(enum check_change c)
+{
+    return c == CHECK_NEWLY_NOT_APPLICABLE || c == CHECK_NEWLY_APPLICABLE || c == CHECK_MISSING;
+}
+
+bool check_change_is_worse(enum check_change c)
+{
+    return c == CHECK_NEWLY_FAILING || c == CHECK_FAILS_OTHERWISE ||
+           c == CHECK_NEWLY_NOT_APPLICABLE;
+}
+
+static void count_side(struct coverage_side *side, const struct check_verdict *v)
+{
+    if (v->outcome == OUTCOME_NOT_APPLICABLE)
+        side->not_applicable++;
+    else if (weight(v->outcome) == 0)
+        side->passes++;
+    else if (weight(v->outcome) == 2)
+        side->fails++;
+    else
+        side->missing++;
+}
+
+void judge_coverage(struct coverage_judgement *out, const struct gate *g,
+                    const struct judge_sides *sides, size_t count)
+{
+    *out = (struct coverage_judgement){.problems = (int64_t)count};
+    for (size_t i = 0; i < count; i++) {
+        count_side(&out->base, sides[i].base);
+        count_side(&out->head, sides[i].head);
+    }
+    out->share_changed = out->base.not_applicable != out->head.not_applicable;
+    if (out->share_changed)
+        out->share_answer = answer_of_word(g->coverage.changed_share);
+}
+
+const struct gate_figure *gate_figure_of(const struct gate *g, enum figure which)
+{
+    switch (which) {
+    case FIGURE_KERNELS:
+        return &g->figures.kernels;
+    case FIGURE_WORKSPACE:
+        return &g->figures.workspace;
+    case FIGURE_CODE:
+        return &g->figures.code;
+    case FIGURE_COMPILE_TIME:
+        return &g->figures.compile_time;
+    case FIGURE_COUNT:
+        break;
+    }
+    bug("no such figure: %d", (int)which);
+}
+
+/* From nothing to something is beyond every fraction. */
+static bool grows(const struct gate_figure *gate, int64_t from, int64_t to)
+{
+    return to > from && to - from >= gate->least && (double)to > (double)from * (1 + gate->beyond);
+}
+
+/* What grew, with by how much, for the order. */
+struct growth {
+    size_t index;
+    double ratio; /* infinite from nothing */
+    int64_t difference;
+};
+
+static int by_growth(const void *left, const void *right)
+{
+    const struct growth *l = left, *r = right;
+    if (l->ratio != r->ratio)
+        return l->ratio < r->ratio ? 1 : -1;
+    if (l->difference != r->difference)
+        return l->difference < r->difference ? 1 : -1;
+    return (l->index > r->index) - (l->index < r->index);
+}
+
+void judge_figure(struct figure_judgement *out, struct arena *a, const struct gate *g,
+                  enum figure which, const struct judge_sides *sides, size_t count)
+{
+    const struct gate_figure *gate = gate_figure_of(g, which);
+    struct growth *growths = ARENA_ARRAY(a, count, struct growth);
+    *out = (struct figure_judgement){.grew = ARENA_ARRAY(a, count, size_t)};
+    for (size_t i = 0; i < count; i++) {
+        if (!sides[i].base->compiled || !sides[i].head->compiled)
+            continue;
+        int64_t from = sides[i].base->figures[which], to = sides[i].head->figures[which];
+        out->compared++;
+        out->base += from;
+        out->head += to;
+        out->shrank_count += grows(gate, to, from);
+        if (grows(gate, from, to))
+            growths[out->grew_count++] =
+                (struct growth){.index = i,
+                                .ratio = from > 0 ? (double)to / (double)from : HUGE_VAL,
+                                .difference = to - from};
+    }
+    if (out->grew_count > 0)
+        qsort(growths, out->grew_count, sizeof *growths, by_growth);
+    for (size_t i = 0; i < out->grew_count; i++)
+        out->grew[i] = growths[i].index;
+    out->blocks = (strcmp(gate->blocks, "problem") == 0 && out->grew_count > 0) ||
+                  (strcmp(gate->blocks, "total") == 0 && grows(gate, out->base, out->head));
 }
 
 const char *speed_verdict_words(enum speed_verdict v)

@@ -7,6 +7,9 @@
 #include "harness/stats.h"
 #include "harness/store.h"
 
+/* What a problem's code takes beside its time: how many kernels, bytes, bytes, ns. */
+enum figure { FIGURE_KERNELS, FIGURE_WORKSPACE, FIGURE_CODE, FIGURE_COMPILE_TIME, FIGURE_COUNT };
+
 /* What the rows of one problem at one build (its data kinds, its rounds) say together. */
 struct check_verdict {
     enum outcome outcome; /* the worst; UNSTEADY when rounds disagree; MISSING without rows */
@@ -15,6 +18,8 @@ struct check_verdict {
     const char *signature;
     const char *code;     /* id of the generated code, "" if none or if rounds differ */
     int64_t row;          /* the row that says so, for `assay show` */
+    bool compiled;        /* the figures are there: the first round that made code says them */
+    int64_t figures[FIGURE_COUNT];
 };
 void judge_check(struct check_verdict *out, struct arena *a, const struct gate *g, const struct result_row *rows, size_t count);
 
@@ -22,8 +27,41 @@ enum check_change { CHECK_PASSES, CHECK_NEWLY_FAILING, CHECK_FIXED, CHECK_STILL_
                     CHECK_NEWLY_NOT_APPLICABLE, CHECK_NEWLY_APPLICABLE, CHECK_MISSING };
 enum check_change judge_change(const struct check_verdict *base, const struct check_verdict *head);
 const char *check_change_words(enum check_change c);
-/* Does this change block? Newly failing, failing otherwise, newly not applicable and missing do. */
-bool check_change_blocks(enum check_change c);
+/* What the gate makes of a finding: nothing, never green, or it blocks. */
+enum gate_answer { GATE_PASSES, GATE_DOUBTS, GATE_BLOCKS };
+/* Newly failing and failing otherwise block; of newly not applicable and missing the gate says. */
+enum gate_answer check_change_answer(const struct gate *g, enum check_change c);
+bool check_change_blocks(const struct gate *g, enum check_change c);
+/* Newly not applicable, newly applicable or missing: a change of what can be done, not of what is right. */
+bool check_change_is_coverage(enum check_change c);
+/* Worth a search for its commit: newly failing, failing otherwise, newly not applicable, whatever the gate says. */
+bool check_change_is_worse(enum check_change c);
+
+/* One problem at both builds. */
+struct judge_sides {
+    const struct check_verdict *base, *head;
+};
+/* What each build makes of the problems. The share of not-applicable changed when their number did: both builds are asked the same. */
+struct coverage_judgement {
+    int64_t problems;
+    struct coverage_side {
+        int64_t passes, fails, not_applicable, missing;
+    } base, head;
+    bool share_changed;
+    enum gate_answer share_answer; /* to the changed share: PASSES when it did not change */
+};
+void judge_coverage(struct coverage_judgement *out, const struct gate *g, const struct judge_sides *sides, size_t count);
+/* One figure over all problems that both builds compiled. */
+struct figure_judgement {
+    int64_t compared;
+    int64_t base, head; /* totals */
+    size_t *grew;       /* indices into sides of those beyond the gate's threshold, the worst first */
+    size_t grew_count, shrank_count;
+    bool blocks;
+};
+void judge_figure(struct figure_judgement *out, struct arena *a, const struct gate *g, enum figure which, const struct judge_sides *sides,
+                  size_t count);
+const struct gate_figure *gate_figure_of(const struct gate *g, enum figure which);
 
 enum speed_verdict { SPEED_REGRESSED, SPEED_IMPROVED, SPEED_EQUIVALENT, SPEED_INCONCLUSIVE, SPEED_IDENTICAL_CODE, SPEED_MISSING };
 struct speed_judgement {

@@ -488,13 +488,16 @@ static void check_row(struct buf *out, const struct report_check *check)
     buf_add_text(out, "</td></tr>\n");
 }
 
-static void check_table(struct buf *out, const struct report *r, const size_t *rows, size_t count)
+static void check_table(struct buf *out, const char *name, const struct report *r,
+                        const size_t *rows, size_t count)
 {
-    buf_add_text(out, "<div class=\"table\" tabindex=\"0\" role=\"region\" "
-                      "aria-label=\"Tolerances\"><table>\n<thead><tr><th "
-                      "scope=\"col\">Change</th><th scope=\"col\">Problem</th>"
-                      "<th scope=\"col\">Base</th><th scope=\"col\">Head</th><th "
-                      "scope=\"col\">Signature</th></tr></thead>\n<tbody>\n");
+    buf_printf(out,
+               "<div class=\"table\" tabindex=\"0\" role=\"region\" "
+               "aria-label=\"%s\"><table>\n<thead><tr><th "
+               "scope=\"col\">Change</th><th scope=\"col\">Problem</th>"
+               "<th scope=\"col\">Base</th><th scope=\"col\">Head</th><th "
+               "scope=\"col\">Signature</th></tr></thead>\n<tbody>\n",
+               name);
     for (size_t i = 0; i < count; i++)
         check_row(out, &r->checks[rows[i]]);
     buf_add_text(out, "</tbody></table></div>\n");
@@ -505,21 +508,131 @@ static void put_checks(struct buf *out, const struct report *r)
     if (r->check_count == 0)
         return;
     CLEANUP(mem_free_ptr) size_t *rows = xcalloc(r->check_count, sizeof *rows);
-    size_t count = report_pick_checks(rows, r, true);
+    size_t count = report_pick_checks(rows, r, REPORT_CHANGED);
     buf_add_text(out, "<section><h2>Tolerances</h2>\n");
     if (count > 0)
-        check_table(out, r, rows, count);
+        check_table(out, "Tolerances", r, rows, count);
     else
         buf_add_text(out, "<p>Nothing changed.</p>\n");
-    count = report_pick_checks(rows, r, false);
+    count = report_pick_checks(rows, r, REPORT_QUIET);
     if (count > 0) {
         char number[60];
         buf_printf(
             out, "<details class=\"fold\"><summary>%s that pass or are not applicable</summary>\n",
             report_number_of(number, sizeof number, count, "problem"));
-        check_table(out, r, rows, count);
+        check_table(out, "Tolerances", r, rows, count);
         buf_add_text(out, "</details>\n");
     }
+    buf_add_text(out, "</section>\n");
+}
+
+static void number_cells(struct buf *out, int64_t base, int64_t head, const char *unit)
+{
+    char from[40], to[40];
+    buf_printf(out, "<td class=\"number\">%s</td><td class=\"number\">%s</td>",
+               report_quantity(from, sizeof from, base, unit),
+               report_quantity(to, sizeof to, head, unit));
+}
+
+static void put_states(struct buf *out, const struct report *r)
+{
+    if (r->state_count == 0)
+        return;
+    buf_add_text(out, "<div class=\"table small\"><table>\n<thead><tr><th scope=\"col\">Problems"
+                      "</th><th scope=\"col\" class=\"number\">Base</th><th scope=\"col\" "
+                      "class=\"number\">Head</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < r->state_count; i++) {
+        const struct report_state *state = &r->states[i];
+        buf_printf(out, "<tr%s><th scope=\"row\">",
+                   state->base == state->head ? "" : " class=\"moved\"");
+        text(out, state->name);
+        buf_add_text(out, "</th>");
+        number_cells(out, state->base, state->head, "");
+        buf_add_text(out, "</tr>\n");
+    }
+    buf_add_text(out, "</tbody></table></div>\n");
+}
+
+static void put_coverage(struct buf *out, const struct report *r)
+{
+    CLEANUP(mem_free_ptr) size_t *rows = xcalloc(r->check_count + 1, sizeof *rows);
+    size_t count = report_pick_checks(rows, r, REPORT_COVERAGE);
+    if (r->state_count == 0 && count == 0)
+        return;
+    buf_add_text(out, "<section><h2>Coverage</h2>\n");
+    if (is_given(r->coverage)) {
+        buf_printf(out, "<p class=\"finding %s\"><span aria-hidden=\"true\">%s</span> ",
+                   report_tone_word(r->coverage_tone), tone_mark(r->coverage_tone));
+        text(out, r->coverage);
+        buf_add_text(out, "</p>\n");
+    }
+    put_states(out, r);
+    if (count > 0)
+        check_table(out, "Coverage", r, rows, count);
+    buf_add_text(out, "</section>\n");
+}
+
+static void change_cells(struct buf *out, int64_t base, int64_t head, const char *unit)
+{
+    char ratio[60];
+    number_cells(out, base, head, unit);
+    buf_printf(out, "<td class=\"number\">%s</td>", report_ratio(ratio, sizeof ratio, base, head));
+}
+
+static void figure_row(struct buf *out, const struct report_figure *figure)
+{
+    char words[200];
+    buf_add_text(out, "<tr><th scope=\"row\">");
+    chip(out, figure->tone, figure->name);
+    buf_add_text(out, "</th>");
+    change_cells(out, figure->base, figure->head, figure->unit);
+    buf_printf(out, "<td class=\"wide\">%s", report_figure_words(words, sizeof words, figure));
+    if (is_given(figure->note)) {
+        buf_add_text(out, "; ");
+        text(out, figure->note);
+    }
+    buf_add_text(out, "</td></tr>\n");
+}
+
+/* The problems behind a figure, folded. */
+static void put_growths(struct buf *out, const struct report_figure *figure)
+{
+    if (figure->grew_count == 0)
+        return;
+    buf_add_text(out, "<details class=\"fold\"><summary>");
+    text(out, figure->name);
+    buf_printf(out,
+               ": %zu that grew, the worst first</summary>\n<div class=\"table\" "
+               "tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">Problem</th><th "
+               "scope=\"col\" class=\"number\">Base</th><th scope=\"col\" "
+               "class=\"number\">Head</th><th scope=\"col\" class=\"number\">Change</th>"
+               "</tr></thead>\n<tbody>\n",
+               figure->grew_count);
+    for (size_t i = 0; i < figure->grew_count; i++) {
+        buf_add_text(out, "<tr><th scope=\"row\" class=\"test\">");
+        code(out, figure->grew[i].problem);
+        buf_add_text(out, "</th>");
+        change_cells(out, figure->grew[i].base, figure->grew[i].head, figure->unit);
+        buf_add_text(out, "</tr>\n");
+    }
+    buf_add_text(out, "</tbody></table></div></details>\n");
+}
+
+static void put_figures(struct buf *out, const struct report *r)
+{
+    if (r->figure_count == 0)
+        return;
+    buf_add_text(out, "<section><h2>Generated code</h2>\n<div class=\"table\" tabindex=\"0\" "
+                      "role=\"region\" aria-label=\"Generated code\"><table>\n<thead><tr><th "
+                      "scope=\"col\">All problems together</th><th scope=\"col\" "
+                      "class=\"number\">Base</th><th scope=\"col\" class=\"number\">Head</th><th "
+                      "scope=\"col\" class=\"number\">Change</th><th scope=\"col\">One by "
+                      "one</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < r->figure_count; i++)
+        figure_row(out, &r->figures[i]);
+    buf_add_text(out, "</tbody></table></div>\n");
+    for (size_t i = 0; i < r->figure_count; i++)
+        put_growths(out, &r->figures[i]);
     buf_add_text(out, "</section>\n");
 }
 
@@ -573,6 +686,8 @@ void report_html(struct buf *out, const struct report *r)
     put_blames(out, r);
     put_speeds(out, r);
     put_checks(out, r);
+    put_coverage(out, r);
+    put_figures(out, r);
     put_facts(out, r);
     put_configurations(out, r);
     buf_add_text(out, "</main>\n</body>\n</html>\n");

@@ -170,6 +170,51 @@ static json_t *blame_value(const struct report_blame *blame)
     return object;
 }
 
+static json_t *coverage_value(const struct report *r)
+{
+    json_t *object = new_object();
+    put_text(object, "summary", r->coverage);
+    put_text(object, "tone", report_tone_word(r->coverage_tone));
+    json_t *states = put_list(object, "states");
+    for (size_t i = 0; i < r->state_count; i++) {
+        json_t *state = new_object();
+        put_text(state, "name", r->states[i].name);
+        put_integer(state, "base", r->states[i].base);
+        put_integer(state, "head", r->states[i].head);
+        append(states, state);
+    }
+    return object;
+}
+
+/* Base, head and head / base; null from nothing. */
+static void put_change(json_t *object, int64_t base, int64_t head)
+{
+    put_integer(object, "base", base);
+    put_integer(object, "head", head);
+    put_real(object, "ratio", base > 0 ? (double)head / (double)base : NAN);
+}
+
+static json_t *figure_value(const struct report_figure *figure)
+{
+    json_t *object = new_object();
+    put_text(object, "name", figure->name);
+    put_text(object, "unit", figure->unit);
+    put_change(object, figure->base, figure->head);
+    put_integer(object, "problems", figure->compared);
+    put_real(object, "beyond", figure->beyond);
+    put_integer(object, "shrank", (int64_t)figure->shrank_count);
+    put_tone(object, figure->tone);
+    put_text(object, "note", figure->note);
+    json_t *grew = put_list(object, "grew");
+    for (size_t i = 0; i < figure->grew_count; i++) {
+        json_t *growth = new_object();
+        put_text(growth, "problem", figure->grew[i].problem);
+        put_change(growth, figure->grew[i].base, figure->grew[i].head);
+        append(grew, growth);
+    }
+    return object;
+}
+
 static json_t *report_value(const struct report *r)
 {
     json_t *object = new_object();
@@ -192,6 +237,10 @@ static json_t *report_value(const struct report *r)
     json_t *checks = put_list(object, "checks");
     for (size_t i = 0; i < r->check_count; i++)
         append(checks, check_value(&r->checks[i]));
+    put(object, "coverage", r->state_count > 0 ? coverage_value(r) : json_null());
+    json_t *figures = put_list(object, "figures");
+    for (size_t i = 0; i < r->figure_count; i++)
+        append(figures, figure_value(&r->figures[i]));
     put_texts(object, "configurations", r->configurations, r->configuration_count);
     return object;
 }

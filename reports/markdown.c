@@ -21,9 +21,12 @@ enum {
     END_CHANGED_SPEED = 32000,
     END_SPEED = 35000,
     END_CHECKS = 42000,
-    END_COMMANDS = 46000,
-    END_OTHER_CHECKS = 49000,
-    END_FACTS = 51000,
+    END_COMMANDS = 44500,
+    END_OTHER_CHECKS = 46500,
+    END_COVERAGE = 48500,
+    END_FIGURES = 49500,
+    END_GROWTHS = 50500,
+    END_FACTS = 52000,
     END_FOLDED = 54000,
     LONGEST_LINE = 400,     /* bytes of a text in the head and the last line, before escaping */
     LONGEST_ESCAPED = 3600, /* the same when each byte is an @ */
@@ -445,7 +448,7 @@ static void put_checks(struct buf *out, size_t start, const struct report *r)
     if (r->check_count == 0)
         return;
     CLEANUP(mem_free_ptr) size_t *picked = xcalloc(r->check_count, sizeof *picked);
-    size_t count = report_pick_checks(picked, r, true);
+    size_t count = report_pick_checks(picked, r, REPORT_CHANGED);
     size_t first = count < SHOWN_CHECKS ? count : SHOWN_CHECKS;
     buf_add_text(out, "\n### Tolerances\n\n");
     if (count == 0)
@@ -454,9 +457,112 @@ static void put_checks(struct buf *out, size_t start, const struct report *r)
     folded_checks(out, start + END_CHECKS, r, picked, shown, count, "more that changed", check_row);
     folded_checks(out, start + END_COMMANDS, r, picked, 0, shown, "commands that show them again",
                   check_commands);
-    count = report_pick_checks(picked, r, false);
+    count = report_pick_checks(picked, r, REPORT_QUIET);
     folded_checks(out, start + END_OTHER_CHECKS, r, picked, 0, count,
                   "that pass or are not applicable", check_row);
+}
+
+static void state_row(struct buf *out, const struct report *r, size_t i)
+{
+    char base[40], head[40];
+    buf_add_text(out, "| ");
+    text(out, r->states[i].name);
+    bool moved = r->states[i].base != r->states[i].head;
+    buf_printf(out, moved ? " | %s | **%s** |\n" : " | %s | %s |\n",
+               report_count(base, sizeof base, r->states[i].base),
+               report_count(head, sizeof head, r->states[i].head));
+}
+
+static void put_coverage(struct buf *out, size_t start, const struct report *r)
+{
+    CLEANUP(mem_free_ptr) size_t *picked = xcalloc(r->check_count + 1, sizeof *picked);
+    size_t count = report_pick_checks(picked, r, REPORT_COVERAGE);
+    if (r->state_count == 0 && count == 0)
+        return;
+    buf_add_text(out, "\n### Coverage\n\n");
+    if (r->coverage && *r->coverage) {
+        if (r->coverage_tone != TONE_PLAIN)
+            buf_printf(out, "%s ", tone_icon(r->coverage_tone));
+        short_text(out, r->coverage);
+        buf_add_text(out, "\n\n");
+    }
+    if (r->state_count > 0)
+        buf_add_text(out, "| Problems | Base | Head |\n|---|---:|---:|\n");
+    size_t shown = rows(out, start + END_COVERAGE, r, NULL, 0, r->state_count, state_row);
+    left_out(out, r->state_count - shown, "states");
+    buf_add_text(out, "\n");
+    size_t first = count < SHOWN_CHECKS ? count : SHOWN_CHECKS;
+    shown = rows(out, start + END_COVERAGE, r, picked, 0, first, check_row);
+    folded_checks(out, start + END_COVERAGE, r, picked, shown, count, "more that changed",
+                  check_row);
+    folded_checks(out, start + END_COVERAGE, r, picked, 0, shown, "commands that show them again",
+                  check_commands);
+}
+
+static void put_change(struct buf *out, int64_t base, int64_t head, const char *unit)
+{
+    char from[40], to[40], ratio[60];
+    buf_printf(out, " | %s | %s | %s", report_quantity(from, sizeof from, base, unit),
+               report_quantity(to, sizeof to, head, unit),
+               report_ratio(ratio, sizeof ratio, base, head));
+}
+
+static void figure_row(struct buf *out, const struct report *r, size_t i)
+{
+    const struct report_figure *figure = &r->figures[i];
+    char words[200];
+    buf_printf(out, "| %s%s", figure->tone == TONE_PLAIN ? "" : tone_icon(figure->tone),
+               figure->tone == TONE_PLAIN ? "" : " ");
+    text(out, figure->name);
+    put_change(out, figure->base, figure->head, figure->unit);
+    buf_printf(out, " | %s", report_figure_words(words, sizeof words, figure));
+    if (figure->note && *figure->note) {
+        buf_add_text(out, "; ");
+        text(out, figure->note);
+    }
+    buf_add_text(out, " |\n");
+}
+
+/* The i-th problem that grew, counted over all figures. */
+static void growth_row(struct buf *out, const struct report *r, size_t i)
+{
+    const struct report_figure *figure = r->figures;
+    for (; i >= figure->grew_count; figure++)
+        i -= figure->grew_count;
+    buf_add_text(out, "| ");
+    text(out, figure->name);
+    buf_add_text(out, " | ");
+    code(out, figure->grew[i].problem);
+    put_change(out, figure->grew[i].base, figure->grew[i].head, figure->unit);
+    buf_add_text(out, " |\n");
+}
+
+static void put_growths(struct buf *out, size_t start, const struct report *r)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->figure_count; i++)
+        count += r->figures[i].grew_count;
+    if (count == 0)
+        return;
+    buf_printf(out,
+               "\n<details><summary>%zu that grew</summary>\n\n| Figure | Problem | Base | Head | "
+               "Change |\n|---|---|---:|---:|---:|\n",
+               count);
+    size_t shown = rows(out, start + END_GROWTHS, r, NULL, 0, count, growth_row);
+    left_out(out, count - shown, "problems that grew");
+    unfold(out);
+}
+
+static void put_figures(struct buf *out, size_t start, const struct report *r)
+{
+    if (r->figure_count == 0)
+        return;
+    buf_add_text(out,
+                 "\n### Generated code\n\n| All problems together | Base | Head | Change | One "
+                 "by one |\n|---|---:|---:|---:|---|\n");
+    size_t shown = rows(out, start + END_FIGURES, r, NULL, 0, r->figure_count, figure_row);
+    left_out(out, r->figure_count - shown, "figures");
+    put_growths(out, start, r);
 }
 
 static void fact_row(struct buf *out, const struct report *r, size_t i)
@@ -520,6 +626,8 @@ void report_markdown(struct buf *out, const struct report *r)
     put_blames(out, start, r);
     put_speeds(out, start, r);
     put_checks(out, start, r);
+    put_coverage(out, start, r);
+    put_figures(out, start, r);
     put_facts(out, start, r);
     put_configurations(out, start, r);
     if (r->recommendation && *r->recommendation) {

@@ -116,6 +116,59 @@ const char *report_number_of(char *text, size_t size, size_t count, const char *
     return text;
 }
 
+/* Three digits of a value in the largest unit that leaves at least one before the point. */
+static void scaled(char *text, size_t size, double value, double step, const char *const *units)
+{
+    int unit = 0;
+    for (; units[unit + 1] && value >= step; unit++)
+        value /= step;
+    int digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    snprintf(text, size, "%.*f %s", digits, value, units[unit]);
+}
+
+const char *report_quantity(char *text, size_t size, int64_t value, const char *unit)
+{
+    static const char *const bytes[] = {"B", "KiB", "MiB", "GiB", "TiB", NULL}, *const times[] = {
+                                                                                    "ns", "us",
+                                                                                    "ms", "s",
+                                                                                    NULL};
+    if (unit && strcmp(unit, "bytes") == 0)
+        scaled(text, size, (double)value, 1024, bytes);
+    else if (unit && strcmp(unit, "ns") == 0)
+        scaled(text, size, (double)value, 1000, times);
+    else
+        report_count(text, size, value);
+    return text;
+}
+
+const char *report_ratio(char *text, size_t size, int64_t base, int64_t head)
+{
+    if (base == head)
+        snprintf(text, size, "unchanged");
+    else if (base == 0)
+        snprintf(text, size, "from nothing");
+    else
+        report_percent(text, size, (double)head / (double)base - 1);
+    return text;
+}
+
+const char *report_figure_words(char *text, size_t size, const struct report_figure *figure)
+{
+    char beyond[60] = "", shrank[60] = "", grew[40], compared[60];
+    if (figure->beyond > 0)
+        snprintf(beyond, sizeof beyond, " by more than %.4g %%", 100 * figure->beyond);
+    report_number_of(compared, sizeof compared, (size_t)figure->compared, "problem");
+    if (figure->shrank_count > 0)
+        snprintf(shrank, sizeof shrank, ", %zu shrank", figure->shrank_count);
+    if (figure->grew_count > 0)
+        snprintf(text, size, "%s of %s grew%s%s",
+                 report_count(grew, sizeof grew, (int64_t)figure->grew_count), compared, beyond,
+                 shrank);
+    else
+        snprintf(text, size, "none of %s grew%s%s", compared, beyond, shrank);
+    return text;
+}
+
 const char *report_tone_word(enum tone tone)
 {
     switch (tone) {
@@ -158,9 +211,13 @@ static bool is_alarming(enum tone tone)
     return tone == TONE_BAD || tone == TONE_DOUBT;
 }
 
-bool report_check_is_notable(const struct report_check *check)
+enum report_group report_check_group(const struct report_check *check)
 {
-    return is_alarming(check->tone) || !is_one_of(check->change, "passes", "not applicable");
+    if (is_one_of(check->change, "newly not applicable", "newly applicable") ||
+        is_one_of(check->change, "missing", "missing"))
+        return REPORT_COVERAGE;
+    bool quiet = !is_alarming(check->tone) && is_one_of(check->change, "passes", "not applicable");
+    return quiet ? REPORT_QUIET : REPORT_CHANGED;
 }
 
 bool report_speed_is_notable(const struct report_speed *speed)
@@ -174,11 +231,11 @@ bool report_speed_is_measured(const struct report_speed *speed)
     return speed->rate_new > 0.0 && speed->rate_old > 0.0;
 }
 
-size_t report_pick_checks(size_t *out, const struct report *r, bool notable)
+size_t report_pick_checks(size_t *out, const struct report *r, enum report_group group)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->check_count; i++)
-        if (report_check_is_notable(&r->checks[i]) == notable)
+        if (report_check_group(&r->checks[i]) == group)
             out[count++] = i;
     return count;
 }

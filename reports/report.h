@@ -53,6 +53,31 @@ struct report_check {
     const char *again, *theirs;
 };
 
+/* How many problems are in one state at both ends: "passes" "fails" "not applicable" "no result". */
+struct report_state {
+    const char *name;
+    int64_t base, head;
+};
+
+/* One problem whose figure grew beyond the gate's threshold. */
+struct report_growth {
+    const char *problem;
+    int64_t base, head;
+};
+
+/* What the generated code takes beside its time, over all problems that both ends compiled. */
+struct report_figure {
+    const char *name;      /* "kernels" "workspace" "code" "compile time" */
+    const char *unit;      /* "" (a count) "bytes" "ns" */
+    int64_t base, head;    /* totals */
+    int64_t compared;      /* problems */
+    double beyond;         /* the gate's threshold, a fraction */
+    struct report_growth *grew; size_t grew_count; /* worst first */
+    size_t shrank_count;
+    enum tone tone;        /* bad: it blocks */
+    const char *note;      /* one clause: how sure, whether it blocks */
+};
+
 /* One tested commit in a search. */
 struct report_step {
     struct report_commit commit;
@@ -88,6 +113,10 @@ struct report {
     struct report_fact *counts; size_t count_count; /* "newly failing" -> "3", ... in the order to show */
     struct report_speed *speeds; size_t speed_count;
     struct report_check *checks; size_t check_count;
+    struct report_state *states; size_t state_count; /* 0: no section on coverage */
+    const char *coverage;     /* the share of not-applicable at both ends, one sentence */
+    enum tone coverage_tone;  /* of that sentence; rows have their own */
+    struct report_figure *figures; size_t figure_count;
     struct report_blame *blames; size_t blame_count;
     const char **configurations; size_t configuration_count; /* every tested problem, canonical */
     const char *command;      /* what made this report */
@@ -97,7 +126,7 @@ struct report {
 void report_html(struct buf *out, const struct report *r);
 /* GitHub-flavoured markdown that fits a comment: the tables that matter first, long lists folded in <details>, below 60,000 characters (what is left out is counted). */
 void report_markdown(struct buf *out, const struct report *r);
-/* {"schema":"assay-report-1",...} */
+/* {"schema":"assay-report-1",...}; its keys stand in reports/README.md */
 void report_json(struct buf *out, const struct report *r);
 /* The summary for a terminal of `width` columns (at least 40), with ANSI colours when `colour`. */
 void report_text(struct buf *out, const struct report *r, int width, bool colour);
@@ -110,6 +139,8 @@ void report_text(struct buf *out, const struct report *r, int width, bool colour
  *   report_rate         four digits: "1.23e-05", "0.0421", "12.34", "1,234,567"; "not measured" for 0
  *   report_probability  "1.2e-06 (1 in 830,000)", "below 1e-15", "not stated" for a negative one
  *   report_interval     "[-18.9 %, -16.5 %]"; "" when low == high: not known
+ *   report_quantity     "41", "12.3 KiB", "1.20 s" by its unit
+ *   report_ratio        how much `head` is above `base`: "+26.2 %", "unchanged", "from nothing"
  */
 const char *report_short_sha(char text[11], const char *sha);
 const char *report_count(char *text, size_t size, int64_t value);
@@ -117,6 +148,10 @@ const char *report_percent(char *text, size_t size, double fraction);
 const char *report_rate(char *text, size_t size, double rate);
 const char *report_probability(char *text, size_t size, double probability);
 const char *report_interval(char *text, size_t size, double low, double high);
+const char *report_quantity(char *text, size_t size, int64_t value, const char *unit);
+const char *report_ratio(char *text, size_t size, int64_t base, int64_t head);
+/* "3 of 38 problems grew by more than 50 %, 1 shrank"; "in none of 38 problems by more than 50 %". */
+const char *report_figure_words(char *text, size_t size, const struct report_figure *figure);
 /* One number with its noun: "1 problem", "1,842 problems". */
 const char *report_number_of(char *text, size_t size, size_t count, const char *noun);
 
@@ -126,12 +161,14 @@ const char *report_tone_word(enum tone tone);
 const char *report_level_meaning(const char *level);
 
 /* Which rows are shown at once; the others are folded away or counted.
- * A check is notable unless it passes or is not applicable at both ends; a speed is notable when it belongs to a model, or is neither
- * equivalent nor identical code. A tone of bad or doubt always is. The pick functions fill `out` (room for all rows) with the indices of the
- * rows that are notable (or that are not), in the order of the model, and return how many. */
-bool report_check_is_notable(const struct report_check *check);
+ * A check is quiet when it passes or is not applicable at both ends; it belongs to coverage when the candidate newly takes or refuses the problem, or
+ * when a result is missing; else it changed. A speed is notable when it belongs to a model, or is neither equivalent nor identical code. A tone of bad
+ * or doubt is never quiet. The pick functions fill `out` (room for all rows) with the indices of the rows of a group, in the order of the model,
+ * and return how many. */
+enum report_group { REPORT_QUIET, REPORT_CHANGED, REPORT_COVERAGE };
+enum report_group report_check_group(const struct report_check *check);
 bool report_speed_is_notable(const struct report_speed *speed);
-size_t report_pick_checks(size_t *out, const struct report *r, bool notable);
+size_t report_pick_checks(size_t *out, const struct report *r, enum report_group group);
 size_t report_pick_speeds(size_t *out, const struct report *r, bool notable);
 /* Both rates are there, so that change means something. */
 bool report_speed_is_measured(const struct report_speed *speed);

@@ -76,6 +76,8 @@ const char report_style[] =
     ".list li::marker{color:var(--soft);font-size:.8rem}\n"
 
     ".table{background:var(--card);border:1px solid var(--line);border-radius:10px;overflow:auto;max-height:min(44rem,85vh)}\n"
+    ".table.small{width:max-content;max-width:100%;min-width:min(100%,20rem);margin:0 0 12px}.moved>*{font-weight:600}\n"
+    ".finding{color:var(--tone);font-weight:600}.finding.plain{color:inherit;font-weight:400}.finding.plain span{display:none}\n"
     "table{border-collapse:separate;border-spacing:0;width:100%;font-size:.92rem}\n"
     "th,td{padding:8px 12px;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}\n"
     "tbody:last-child tr:last-child>*{border-bottom:0}\n"

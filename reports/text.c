@@ -363,20 +363,110 @@ static void put_story(struct screen *s, const struct report *r, const size_t *ro
     screen_labelled_command(s, "again", first->again);
 }
 
-static void put_checks(struct screen *s, const struct report *r)
+/* The first stories of a group of checks. */
+static void put_stories(struct screen *s, const struct report *r, const size_t *rows, size_t count)
 {
-    if (r->check_count == 0)
-        return;
-    CLEANUP(mem_free_ptr) size_t *rows = xcalloc(r->check_count, sizeof *rows);
-    size_t count = report_pick_checks(rows, r, true), told = 0;
-    screen_heading(s, "TOLERANCES");
+    size_t told = 0;
     for (size_t stories = 0; told < count && stories < MOST_ROWS; stories++) {
         size_t length = story_length(r, rows + told, count - told);
         put_story(s, r, rows + told, length);
         told += length;
     }
     left_out(s, 0, count - told, "more that changed");
-    left_out(s, 0, r->check_count - count, "that pass or are not applicable");
+}
+
+static void put_checks(struct screen *s, const struct report *r)
+{
+    if (r->check_count == 0)
+        return;
+    CLEANUP(mem_free_ptr) size_t *rows = xcalloc(r->check_count, sizeof *rows);
+    screen_heading(s, "TOLERANCES");
+    put_stories(s, r, rows, report_pick_checks(rows, r, REPORT_CHANGED));
+    left_out(s, 0, report_pick_checks(rows, r, REPORT_QUIET), "that pass or are not applicable");
+}
+
+/* "passes 37 -> 28   not applicable 4": as many on a line as fit. */
+static void put_states(struct screen *s, const struct report *r)
+{
+    int column = 0;
+    for (size_t i = 0; i < r->state_count; i++) {
+        const struct report_state *state = &r->states[i];
+        char base[40], head[40], numbers[100];
+        report_count(base, sizeof base, state->base);
+        report_count(head, sizeof head, state->head);
+        bool same = state->base == state->head;
+        snprintf(numbers, sizeof numbers, same ? "%s" : "%s -> %s", base, head);
+        int wanted = screen_columns_of(state->name) + 1 + screen_columns_of(numbers);
+        bool fits = column + 3 + wanted <= s->width;
+        if (column > 0 && fits)
+            screen_spaces(s, 3);
+        else if (column > 0)
+            buf_add_char(s->out, '\n');
+        column = column > 0 && fits ? column + 3 : 0;
+        column = screen_wrap(s, state->name, column, 0, s->width);
+        buf_add_char(s->out, ' ');
+        screen_styled(s, same ? SCREEN_PLAIN : SCREEN_BOLD, numbers);
+        column += 1 + screen_columns_of(numbers);
+    }
+    if (column > 0)
+        buf_add_char(s->out, '\n');
+}
+
+static void put_coverage(struct screen *s, const struct report *r)
+{
+    CLEANUP(mem_free_ptr) size_t *rows = xcalloc(r->check_count + 1, sizeof *rows);
+    size_t count = report_pick_checks(rows, r, REPORT_COVERAGE);
+    if (r->state_count == 0 && count == 0)
+        return;
+    screen_heading(s, "COVERAGE, base -> head");
+    put_states(s, r);
+    screen_paragraph(s, screen_tone_style(r->coverage_tone), 0, 0, r->coverage);
+    put_stories(s, r, rows, count);
+}
+
+/* "120 ms -> 310 ms (+158.3 %): conv fwd ..." */
+static void put_growth(struct screen *s, const struct report_figure *figure, size_t i)
+{
+    const struct report_growth *grew = &figure->grew[i];
+    char line[800], base[40], head[40], ratio[60];
+    snprintf(line, sizeof line, "%s -> %s (%s): %.600s",
+             report_quantity(base, sizeof base, grew->base, figure->unit),
+             report_quantity(head, sizeof head, grew->head, figure->unit),
+             report_ratio(ratio, sizeof ratio, grew->base, grew->head),
+             grew->problem ? grew->problem : "");
+    screen_paragraph(s, SCREEN_PLAIN, 3, 5, line);
+}
+
+/* "compile time  12.3 s -> 14.0 s (+13.8 %); 3 of 38 problems grew by more than 50 %" */
+static void put_figure(struct screen *s, const struct report_figure *figure)
+{
+    enum { NAME = 14 };
+    char line[600], base[40], head[40], ratio[60], words[200];
+    bool noted = figure->note && *figure->note;
+    screen_styled(s, screen_tone_style(figure->tone), figure->name);
+    int column = screen_columns_of(figure->name);
+    screen_spaces(s, NAME - column);
+    snprintf(line, sizeof line, "%s -> %s (%s); %s%s%.200s",
+             report_quantity(base, sizeof base, figure->base, figure->unit),
+             report_quantity(head, sizeof head, figure->head, figure->unit),
+             report_ratio(ratio, sizeof ratio, figure->base, figure->head),
+             report_figure_words(words, sizeof words, figure), noted ? "; " : "",
+             noted ? figure->note : "");
+    screen_wrap(s, line, column > NAME ? column : NAME, NAME, s->width);
+    buf_add_char(s->out, '\n');
+    for (size_t i = 0; i < figure->grew_count && i < MOST_PROBLEMS; i++)
+        put_growth(s, figure, i);
+    if (figure->grew_count > MOST_PROBLEMS)
+        left_out(s, 3, figure->grew_count - MOST_PROBLEMS, "more");
+}
+
+static void put_figures(struct screen *s, const struct report *r)
+{
+    if (r->figure_count == 0)
+        return;
+    screen_heading(s, "GENERATED CODE, base -> head");
+    for (size_t i = 0; i < r->figure_count; i++)
+        put_figure(s, &r->figures[i]);
 }
 
 void report_text(struct buf *out, const struct report *r, int width, bool colour)
@@ -392,6 +482,8 @@ void report_text(struct buf *out, const struct report *r, int width, bool colour
     put_blames(&s, r);
     put_speeds(&s, r);
     put_checks(&s, r);
+    put_coverage(&s, r);
+    put_figures(&s, r);
     if (r->recommendation && *r->recommendation)
         buf_add_char(out, '\n');
     screen_paragraph(&s, SCREEN_BOLD, 0, 0, r->recommendation);

@@ -36,23 +36,19 @@ static int build_side(struct artifact *out, struct compare_options *o, const cha
  */
 static bool is_hunted(const struct compared *c)
 {
-    if (c->change == CHECK_MISSING || c->head.outcome == OUTCOME_UNSTEADY)
+    if (c->head.outcome == OUTCOME_UNSTEADY)
         return false;
-    return check_change_blocks(c->change) || c->change == CHECK_STILL_FAILING;
+    return check_change_is_worse(c->change) || c->change == CHECK_STILL_FAILING;
 }
 
 /* What got worse, as problems to hunt. A culprit of a slower model is found by its layers. */
 static size_t list_worse(struct hunt_problem *out, const struct comparison *c)
 {
     size_t count = 0;
-    for (size_t i = 0; i < c->count; i++) {
-        const struct compared *item = &c->items[i];
-        bool seen = false;
-        for (size_t k = 0; k < i && !seen; k++)
-            seen = strcmp(c->items[k].item.problem, item->item.problem) == 0;
-        if (seen)
-            continue;
-        if (item->item.check && is_hunted(item))
+    for (size_t i = 0; i < c->once_count; i++) {
+        const struct compared *item = c->once[i];
+        bool checked = item->item.check || check_change_is_coverage(item->change);
+        if (checked && is_hunted(item))
             out[count++] = (struct hunt_problem){.problem = item->item.problem,
                                                  .variant = item->item.variant,
                                                  .label = outcome_word(item->head.outcome)};

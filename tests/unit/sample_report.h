@@ -287,11 +287,14 @@ static inline void sample_checks(struct arena *a, struct report *r)
                 "pebble-driver --operation conv2d --padding_h_l 1 --padding_h_r 0 --verify";
         } else if (i == 9) {
             check->change = "newly not applicable";
-            check->tone = TONE_DOUBT;
-            check->head = "not-applicable";
+            check->tone = TONE_BAD;
+            check->head = "not-applicable: no handle, though the canary problem has one";
         } else if (i == 10) {
             check->change = "fixed";
             check->base = "mismatch: tile tail, 96 of 65,536 off, worst 4.1x tolerance";
+        } else if (i == 11) {
+            check->change = "newly applicable";
+            check->base = "not-applicable";
         } else if (i == 12) {
             check->change = "newly failing";
             check->tone = TONE_BAD;
@@ -301,11 +304,48 @@ static inline void sample_checks(struct arena *a, struct report *r)
     }
 }
 
+static inline void sample_states(struct arena *a, struct report *r)
+{
+    static struct report_state states[] = {
+        {"passes", 35, 26},
+        {"fails", 1, 10},
+        {"not applicable", 4, 4},
+        {"no result", 0, 0},
+    };
+    static const struct report_figure figures[] = {
+        {.name = "kernels", .unit = "", .base = 41, .head = 41, .compared = 36,
+         .tone = TONE_PLAIN},
+        {.name = "workspace", .unit = "bytes", .head = 1572864, .compared = 36},
+        {.name = "code", .unit = "bytes", .base = 421888, .head = 409600, .compared = 36,
+         .beyond = 0.1, .shrank_count = 2, .tone = TONE_PLAIN},
+        {.name = "compile time", .unit = "ns", .base = 12310000000, .head = 14020000000,
+         .compared = 36, .beyond = 0.5, .shrank_count = 1,
+         .note = "one sample a problem, so it only informs"},
+    };
+    r->states = states;
+    r->state_count = COUNT_OF(states);
+    r->coverage = "The share of not-applicable is the same at base and at head: 4 of 40 (10.0 %).";
+    r->coverage_tone = TONE_PLAIN;
+    r->figure_count = COUNT_OF(figures);
+    r->figures = ARENA_ARRAY(a, COUNT_OF(figures), struct report_figure);
+    memcpy(r->figures, figures, sizeof figures);
+    struct report_figure *workspace = &r->figures[1], *compile = &r->figures[3];
+    workspace->grew = ARENA_ARRAY(a, 1, struct report_growth);
+    workspace->grew_count = 1;
+    workspace->grew[0] = (struct report_growth){sample_problem(a, 20), 0, 1572864};
+    compile->grew = ARENA_ARRAY(a, 5, struct report_growth);
+    compile->grew_count = 5;
+    for (size_t i = 0; i < 5; i++)
+        compile->grew[i] = (struct report_growth){sample_problem(a, 20 + i), 120000000,
+                                                  700000000 - (int64_t)i * 100000000};
+    workspace->tone = compile->tone = TONE_DOUBT;
+}
+
 static inline void sample_facts(struct report *r)
 {
     static struct report_fact counts[] = {
         {"newly failing", "10"}, {"newly not applicable", "1"},
-        {"fixed", "1"},          {"passes", "25"},
+        {"newly applicable", "1"}, {"fixed", "1"}, {"passes", "24"},
         {"not applicable", "3"}, {"regressed", "3"},
         {"improved", "1"},       {"inconclusive", "1"},
         {"equivalent", "3"},     {"identical code", "1"},
@@ -344,6 +384,7 @@ static inline struct report sample_report(struct arena *a)
     sample_blames(a, &r);
     sample_speeds(a, &r);
     sample_checks(a, &r);
+    sample_states(a, &r);
     r.configuration_count = r.check_count;
     r.configurations = sample_problems(a, 0, r.configuration_count);
     return r;
@@ -391,6 +432,16 @@ static inline struct report hostile_report(struct arena *a)
         struct report_check *c = &r.checks[i];
         c->problem = c->change = c->base = c->head = c->signature = c->again = c->theirs = HOSTILE;
     }
+    for (size_t i = 0; i < r.figure_count; i++) {
+        struct report_figure *f = &r.figures[i];
+        f->name = f->note = HOSTILE;
+        for (size_t k = 0; k < f->grew_count; k++)
+            f->grew[k].problem = HOSTILE;
+    }
+    static struct report_state states[] = {{HOSTILE, 1, 2}, {HOSTILE, 2, 2}};
+    r.states = states;
+    r.state_count = 2;
+    r.coverage = HOSTILE;
     return r;
 }
 

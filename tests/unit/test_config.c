@@ -175,6 +175,25 @@ static void config__ships_files_that_read(void **state)
     assert_ok(config_gate(&g, &f->arena, SOURCE_ROOT "/configs/gates/default.yaml"));
 }
 
+static void config__names_a_wrong_word_of_a_gate(void **state)
+{
+    struct folder *f = *state;
+    struct gate g;
+    char *path = folder_file(f, "g.yaml", "gate: g\ncoverage: {missing: blok}\n");
+    assert_fails(config_gate(&g, &f->arena, path), ERR_INVALID, "g.yaml:2:21: coverage.missing");
+    assert_non_null(strstr(err_message(), "did you mean `block`?"));
+    path = folder_file(f, "g.yaml",
+                       "gate: g\nfigures:\n  compile_time: {beyond: half}\n"
+                       "  code: {least: 1}\n");
+    assert_fails(config_gate(&g, &f->arena, path), ERR_INVALID, "figures.compile_time.beyond");
+    assert_non_null(strstr(err_message(), "g.yaml:4:10: figures.code.least"));
+    path = folder_file(f, "g.yaml", "gate: g\nfigures: {compile_time: {least: 2s}}\n");
+    assert_ok(config_gate(&g, &f->arena, path));
+    assert_int_equal(g.figures.compile_time.least, 2000000000);
+    assert_true(g.figures.compile_time.beyond == 0.5 && g.figures.kernels.least == 0);
+    assert_string_equal(g.coverage.newly_not_applicable, "block");
+}
+
 /* The built-in gate and the file that explains it say the same. */
 static void config__gate_file_is_the_built_in_gate(void **state)
 {
@@ -184,6 +203,15 @@ static void config__gate_file_is_the_built_in_gate(void **state)
     assert_ok(config_gate(&file, &f->arena, SOURCE_ROOT "/configs/gates/default.yaml"));
     assert_memory_equal(&built_in.correctness, &file.correctness, sizeof file.correctness);
     assert_memory_equal(&built_in.speed, &file.speed, sizeof file.speed);
+    assert_string_equal(built_in.coverage.newly_not_applicable, file.coverage.newly_not_applicable);
+    assert_string_equal(built_in.coverage.missing, file.coverage.missing);
+    assert_string_equal(built_in.coverage.changed_share, file.coverage.changed_share);
+    const struct gate_figure *ours = &built_in.figures.kernels, *theirs = &file.figures.kernels;
+    for (size_t i = 0; i < sizeof file.figures / sizeof *theirs; i++) {
+        assert_true(ours[i].beyond == theirs[i].beyond);
+        assert_int_equal(ours[i].least, theirs[i].least);
+        assert_string_equal(ours[i].blocks, theirs[i].blocks);
+    }
     assert_int_equal(built_in.bisect.confirm_runs, file.bisect.confirm_runs);
     assert_int_equal(built_in.bisect.revert, file.bisect.revert);
     assert_int_equal(built_in.bisect.clean, file.bisect.clean);
@@ -206,6 +234,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(config__has_defaults_for_machine_and_gate, folder_setup,
                                         folder_teardown),
         cmocka_unit_test_setup_teardown(config__ships_files_that_read, folder_setup,
+                                        folder_teardown),
+        cmocka_unit_test_setup_teardown(config__names_a_wrong_word_of_a_gate, folder_setup,
                                         folder_teardown),
         cmocka_unit_test_setup_teardown(config__gate_file_is_the_built_in_gate, folder_setup,
                                         folder_teardown),

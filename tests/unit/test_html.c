@@ -114,8 +114,30 @@ static void every_row_is_on_the_page(void **state)
     assert_int_equal(count_of(p.html.data, "<svg"), 9); /* one of ten was not measured */
     assert_int_equal(count_of(p.html.data, " found\">"), 2);
     assert_contains(p.html.data, "40 configurations");
-    assert_contains(p.html.data, "28 problems that pass or are not applicable");
+    assert_contains(p.html.data, "27 problems that pass or are not applicable");
     assert_contains(p.html.data, "1.2e-06 (1 in 830,000)");
+    release(&p);
+}
+
+/* Once each, and in its own section. */
+static void coverage_and_figures_have_sections_of_their_own(void **state)
+{
+    (void)state;
+    struct page p = {.a = {0}};
+    p.r = sample_report(&p.a);
+    print(&p);
+    const char *coverage = strstr(p.html.data, "<h2>Coverage</h2>");
+    assert_non_null(coverage);
+    assert_contains(coverage, "</span> newly not applicable</span>");
+    assert_int_equal(count_of(p.html.data, "</span> newly applicable</span>"), 1);
+    assert_contains(coverage, "<tr class=\"moved\"><th scope=\"row\">passes</th>"
+                              "<td class=\"number\">35</td><td class=\"number\">26</td>");
+    const char *code = strstr(coverage, "<h2>Generated code</h2>");
+    assert_non_null(code);
+    assert_contains(code,
+                    "<td class=\"number\">1.50 MiB</td><td class=\"number\">from nothing</td>");
+    assert_contains(code, "<summary>compile time: 5 that grew, the worst first</summary>");
+    assert_contains(code, "so it only informs");
     release(&p);
 }
 
@@ -169,6 +191,7 @@ int main(void)
         cmocka_unit_test(hostile_text_stays_text),
         cmocka_unit_test(the_page_needs_nothing_from_outside),
         cmocka_unit_test(every_row_is_on_the_page),
+        cmocka_unit_test(coverage_and_figures_have_sections_of_their_own),
         cmocka_unit_test(bars_lie_left_of_the_line_when_slower),
         cmocka_unit_test(an_empty_model_is_a_page_without_sections),
     };

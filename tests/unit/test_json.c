@@ -57,6 +57,17 @@ static void every_row_comes_back(void **state)
     json_t *speed = json_array_get(json_object_get(root, "speeds"), 0);
     assert_true(json_real_value(json_object_get(speed, "change")) == -0.177);
     assert_true(json_is_true(json_object_get(speed, "model")));
+    json_t *coverage = json_object_get(root, "coverage");
+    json_t *refused = json_array_get(json_object_get(coverage, "states"), 2);
+    assert_string_equal(text_at(refused, "name"), "not applicable");
+    assert_int_equal(json_integer_value(json_object_get(refused, "head")), 4);
+    json_t *figures = json_object_get(root, "figures");
+    assert_int_equal(json_array_size(figures), 4);
+    assert_true(json_is_null(json_object_get(json_array_get(figures, 1), "ratio")));
+    json_t *compile = json_array_get(figures, 3);
+    assert_string_equal(text_at(compile, "unit"), "ns");
+    assert_int_equal(json_integer_value(json_object_get(compile, "head")), 14020000000);
+    assert_int_equal(json_array_size(json_object_get(compile, "grew")), 5);
     json_decref(root);
     arena_release(&a);
 }
@@ -88,6 +99,7 @@ static void what_is_not_stated_is_null(void **state)
     assert_true(json_is_null(json_object_get(first, "test")));
     assert_true(json_is_null(
         json_object_get(json_array_get(json_object_get(root, "blames"), 0), "error_probability")));
+    assert_true(json_is_null(json_object_get(root, "coverage")));
     json_decref(root);
 }
 

@@ -151,11 +151,29 @@ static void judge_change__names_every_step(void **state)
     assert_int_equal(change(OUTCOME_NOT_APPLICABLE, OUTCOME_NOT_APPLICABLE), CHECK_NOT_APPLICABLE);
     assert_int_equal(change(OUTCOME_OK, OUTCOME_MISSING), CHECK_MISSING);
     assert_int_equal(change(OUTCOME_INFRA, OUTCOME_OK), CHECK_MISSING);
-    assert_true(check_change_blocks(CHECK_NEWLY_FAILING) && check_change_blocks(CHECK_MISSING));
-    assert_true(check_change_blocks(CHECK_NEWLY_NOT_APPLICABLE) &&
-                check_change_blocks(CHECK_FAILS_OTHERWISE));
-    assert_false(check_change_blocks(CHECK_STILL_FAILING) || check_change_blocks(CHECK_FIXED) ||
-                 check_change_blocks(CHECK_PASSES));
+}
+
+static void check_change__blocks_by_the_gate(void **state)
+{
+    struct gate g = gate(*state);
+    static const enum check_change blocking[] = {CHECK_NEWLY_FAILING, CHECK_FAILS_OTHERWISE,
+                                                 CHECK_NEWLY_NOT_APPLICABLE, CHECK_MISSING},
+                                   free[] = {CHECK_STILL_FAILING, CHECK_FIXED, CHECK_PASSES,
+                                             CHECK_NOT_APPLICABLE, CHECK_NEWLY_APPLICABLE};
+    for (size_t i = 0; i < COUNT_OF(blocking); i++)
+        assert_true(check_change_blocks(&g, blocking[i]));
+    for (size_t i = 0; i < COUNT_OF(free); i++)
+        assert_int_equal(check_change_answer(&g, free[i]), GATE_PASSES);
+    g.coverage.newly_not_applicable = "doubt";
+    assert_int_equal(check_change_answer(&g, CHECK_NEWLY_NOT_APPLICABLE), GATE_DOUBTS);
+    assert_true(check_change_blocks(&g, CHECK_MISSING));
+    g.coverage.missing = "doubt";
+    assert_int_equal(check_change_answer(&g, CHECK_MISSING), GATE_DOUBTS);
+    /* A search is worth it whatever the gate says; for a missing row there is nothing to search. */
+    assert_true(check_change_is_worse(CHECK_NEWLY_NOT_APPLICABLE));
+    assert_false(check_change_is_worse(CHECK_MISSING));
+    assert_true(check_change_is_coverage(CHECK_NEWLY_APPLICABLE));
+    assert_false(check_change_is_coverage(CHECK_NOT_APPLICABLE));
 }
 
 /* Every pair of outcomes, by four rules: what cannot be told is missing; what does not apply at the
@@ -189,6 +207,139 @@ static void judge_change__holds_for_every_pair(void **state)
     }
     for (int c = 0; c <= CHECK_MISSING; c++)
         assert_true(strlen(check_change_words((enum check_change)c)) > 0);
+}
+
+static struct coverage_judgement coverage(const struct gate *g, const enum outcome (*ends)[2],
+                                          size_t count)
+{
+    struct check_verdict base[8], head[8];
+    struct judge_sides sides[8];
+    for (size_t i = 0; i < count; i++) {
+        base[i] = (struct check_verdict){.outcome = ends[i][0]};
+        head[i] = (struct check_verdict){.outcome = ends[i][1]};
+        sides[i] = (struct judge_sides){&base[i], &head[i]};
+    }
+    struct coverage_judgement j;
+    judge_coverage(&j, g, sides, count);
+    return j;
+}
+
+static void judge_coverage__counts_both_ends(void **state)
+{
+    struct gate g = gate(*state);
+    static const enum outcome ends[][2] = {
+        {OUTCOME_OK, OUTCOME_OK},
+        {OUTCOME_OK, OUTCOME_NOT_APPLICABLE},
+        {OUTCOME_CRASH, OUTCOME_MISMATCH},
+        {OUTCOME_NO_VERDICT, OUTCOME_MISSING},
+        {OUTCOME_NOT_APPLICABLE, OUTCOME_INFRA},
+    };
+    struct coverage_judgement j = coverage(&g, ends, 4);
+    assert_int_equal(j.problems, 4);
+    assert_int_equal(j.base.passes, 2);
+    assert_int_equal(j.base.fails, 2);
+    assert_int_equal(j.head.passes, 1);
+    assert_int_equal(j.head.not_applicable, 1);
+    assert_int_equal(j.head.missing, 1);
+    assert_true(j.share_changed);
+    assert_int_equal(j.share_answer, GATE_DOUBTS);
+    g.coverage.changed_share = "block";
+    assert_int_equal(coverage(&g, ends, 4).share_answer, GATE_BLOCKS);
+    j = coverage(&g, ends, 5); /* one came and one went */
+    assert_false(j.share_changed);
+    assert_int_equal(j.share_answer, GATE_PASSES);
+    assert_int_equal(coverage(&g, ends, 0).problems, 0);
+}
+
+/* Compiled at both ends, with these compile times in ms. */
+static struct figure_judgement compile_times(struct arena *a, const struct gate *g,
+                                             const int64_t (*ms)[2], size_t count)
+{
+    struct check_verdict base[8], head[8];
+    struct judge_sides sides[8];
+    for (size_t i = 0; i < count; i++) {
+        base[i] = (struct check_verdict){.compiled = ms[i][0] >= 0};
+        head[i] = (struct check_verdict){.compiled = ms[i][1] >= 0};
+        base[i].figures[FIGURE_COMPILE_TIME] = ms[i][0] * 1000000;
+        head[i].figures[FIGURE_COMPILE_TIME] = ms[i][1] * 1000000;
+        sides[i] = (struct judge_sides){&base[i], &head[i]};
+    }
+    struct figure_judgement j;
+    judge_figure(&j, a, g, FIGURE_COMPILE_TIME, sides, count);
+    return j;
+}
+
+static void judge_figure__lists_what_grew_beyond_the_gate(void **state)
+{
+    struct gate g = gate(*state);
+    static const int64_t ms[][2] = {
+        {100, 149}, /* below half more */
+        {100, 300}, /* beyond */
+        {10, 40},   /* fourfold, but less than 50 ms */
+        {400, 100}, /* shrank */
+        {100, 500}, /* the worst */
+        {-1, 1000}, /* one side made no code */
+    };
+    struct figure_judgement j = compile_times(*state, &g, ms, 6);
+    assert_int_equal(j.compared, 5);
+    assert_int_equal(j.base, 710000000);
+    assert_int_equal(j.head, 1089000000);
+    assert_int_equal(j.grew_count, 2);
+    assert_int_equal(j.grew[0], 4);
+    assert_int_equal(j.grew[1], 1);
+    assert_int_equal(j.shrank_count, 1);
+    assert_false(j.blocks);
+    g.figures.compile_time.blocks = "problem";
+    assert_true(compile_times(*state, &g, ms, 6).blocks);
+    assert_false(compile_times(*state, &g, ms, 1).blocks);
+    g.figures.compile_time.blocks = "total";
+    assert_true(compile_times(*state, &g, ms, 6).blocks); /* 1089 is more than 1.5 x 710 */
+    g.figures.compile_time.beyond = 0.6;
+    assert_false(compile_times(*state, &g, ms, 6).blocks);
+}
+
+static void judge_figure__sees_what_comes_from_nothing(void **state)
+{
+    struct gate g = gate(*state);
+    struct check_verdict base = {.compiled = true}, head = {.compiled = true};
+    struct judge_sides sides = {&base, &head};
+    struct figure_judgement j;
+    judge_figure(&j, *state, &g, FIGURE_WORKSPACE, &sides, 1);
+    assert_int_equal(j.grew_count, 0);
+    head.figures[FIGURE_WORKSPACE] = 1;
+    judge_figure(&j, *state, &g, FIGURE_WORKSPACE, &sides, 1);
+    assert_int_equal(j.grew_count, 1);
+    base.figures[FIGURE_KERNELS] = 1;
+    head.figures[FIGURE_KERNELS] = 2;
+    judge_figure(&j, *state, &g, FIGURE_KERNELS, &sides, 1);
+    assert_int_equal(j.grew_count, 1);
+    assert_int_equal(j.base, 1);
+}
+
+/* Figures come from the first round: later rounds and rows without code say none. */
+static void judge_check__takes_figures_of_the_first_round(void **state)
+{
+    struct gate g = gate(*state);
+    struct result_row rows[3] = {row("integer", OUTCOME_OK, ""), row("integer", OUTCOME_OK, ""),
+                                 row("real", OUTCOME_CRASH, "")};
+    rows[0].round = 1;
+    rows[0].compile_ns = 7;
+    rows[1].kernels = 2;
+    rows[1].workspace_bytes = 3;
+    rows[1].code_bytes = 4;
+    rows[1].compile_ns = 5;
+    rows[2].code = "";
+    struct check_verdict v;
+    judge_check(&v, *state, &g, rows, 3);
+    assert_true(v.compiled);
+    assert_int_equal(v.figures[FIGURE_KERNELS], 2);
+    assert_int_equal(v.figures[FIGURE_WORKSPACE], 3);
+    assert_int_equal(v.figures[FIGURE_CODE], 4);
+    assert_int_equal(v.figures[FIGURE_COMPILE_TIME], 5);
+    judge_check(&v, *state, &g, rows + 2, 1);
+    assert_false(v.compiled);
+    judge_check(&v, *state, &g, NULL, 0);
+    assert_false(v.compiled);
 }
 
 /* `count` pairs around this ratio, with a spread of one percent. */
@@ -281,6 +432,11 @@ int main(void)
         TEST(judge_check__sees_unsteadiness_over_rounds),
         TEST(judge_change__names_every_step),
         TEST(judge_change__holds_for_every_pair),
+        TEST(check_change__blocks_by_the_gate),
+        TEST(judge_coverage__counts_both_ends),
+        TEST(judge_figure__lists_what_grew_beyond_the_gate),
+        TEST(judge_figure__sees_what_comes_from_nothing),
+        TEST(judge_check__takes_figures_of_the_first_round),
         TEST(judge_speed__separates_the_four),
         TEST(judge_wants_more__only_where_it_could_matter),
         TEST(judge_is_beyond_doubt__never_near_the_gate),

@@ -173,6 +173,12 @@ static void grow(struct page *p, size_t count)
     p->r.speeds = speeds;
     p->r.blames = blames;
     p->r.check_count = p->r.speed_count = p->r.blame_count = count;
+    struct report_figure *figure = &p->r.figures[p->r.figure_count - 1];
+    struct report_growth *grew = ARENA_ARRAY(&p->a, count, struct report_growth);
+    for (size_t i = 0; i < count; i++)
+        grew[i] = figure->grew[i % figure->grew_count];
+    figure->grew = grew;
+    figure->grew_count = count;
     p->r.configurations = sample_problems(&p->a, 0, count);
     p->r.configuration_count = count;
 }
@@ -208,6 +214,8 @@ static void what_does_not_fit_is_counted(void **state)
     assert_true(left_out(p.markdown.data, "culprits") > 4000);
     assert_true(left_out(p.markdown.data, "checks") > 4000);
     assert_true(left_out(p.markdown.data, "rates that changed") > 3000);
+    assert_true(left_out(p.markdown.data, "problems that grew") > 4000);
+    assert_contains(p.markdown.data, " compile time | 12.3 s | 14.0 s | +13.9 % |");
     assert_contains(last_line(p.markdown.data), "This build is not recommended to merge");
     release(&p);
 }
@@ -243,6 +251,25 @@ static void text_is_cut_between_characters(void **state)
     release(&p);
 }
 
+static void coverage_and_figures_have_sections_of_their_own(void **state)
+{
+    (void)state;
+    struct page p = {.a = {0}};
+    p.r = sample_report(&p.a);
+    print(&p);
+    const char *coverage = strstr(p.markdown.data, "\n### Coverage\n");
+    assert_non_null(coverage);
+    assert_contains(coverage, "| passes | 35 | **26** |\n");
+    assert_contains(coverage, "| not applicable | 4 | 4 |\n");
+    assert_contains(coverage, "- :red_circle: **newly not applicable** `conv fwd f16");
+    assert_int_equal(count_of(p.markdown.data, "**newly applicable**"), 1);
+    const char *code = strstr(coverage, "\n### Generated code\n");
+    assert_non_null(code);
+    assert_contains(code, "| kernels | 41 | 41 | unchanged | none of 36 problems grew |\n");
+    assert_contains(code, "<summary>6 that grew</summary>");
+    release(&p);
+}
+
 static void an_empty_model_has_no_sections(void **state)
 {
     (void)state;
@@ -265,6 +292,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_counted),
         cmocka_unit_test(the_limit_holds_for_hostile_and_endless_text),
         cmocka_unit_test(text_is_cut_between_characters),
+        cmocka_unit_test(coverage_and_figures_have_sections_of_their_own),
         cmocka_unit_test(an_empty_model_has_no_sections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

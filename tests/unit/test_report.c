@@ -81,6 +81,53 @@ static void nouns_follow_their_number(void **state)
     assert_string_equal(report_number_of(text, sizeof text, 1842, "run"), "1,842 runs");
 }
 
+static void quantities_carry_the_unit_that_fits(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t value;
+        const char *unit, *wanted;
+    } cases[] = {
+        {41, "", "41"},
+        {1234567, NULL, "1,234,567"},
+        {0, "bytes", "0 B"},
+        {1023, "bytes", "1023 B"},
+        {1024, "bytes", "1.00 KiB"},
+        {12600, "bytes", "12.3 KiB"},
+        {INT64_C(5) << 40, "bytes", "5.00 TiB"},
+        {INT64_C(5) << 50, "bytes", "5120 TiB"},
+        {950, "ns", "950 ns"},
+        {120000000, "ns", "120 ms"},
+        {12300000000, "ns", "12.3 s"},
+        {7200000000000, "ns", "7200 s"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[40];
+        assert_string_equal(report_quantity(text, sizeof text, cases[i].value, cases[i].unit),
+                            cases[i].wanted);
+    }
+    char text[60];
+    assert_string_equal(report_ratio(text, sizeof text, 7, 7), "unchanged");
+    assert_string_equal(report_ratio(text, sizeof text, 0, 0), "unchanged");
+    assert_string_equal(report_ratio(text, sizeof text, 0, 7), "from nothing");
+    assert_string_equal(report_ratio(text, sizeof text, 100, 126), "+26.0 %");
+    assert_string_equal(report_ratio(text, sizeof text, 100, 0), "-100.0 %");
+}
+
+static void a_figure_says_how_many_problems_moved(void **state)
+{
+    (void)state;
+    char text[200];
+    struct report_figure f = {.compared = 38, .grew_count = 3, .shrank_count = 1, .beyond = 0.5};
+    assert_string_equal(report_figure_words(text, sizeof text, &f),
+                        "3 of 38 problems grew by more than 50 %, 1 shrank");
+    f = (struct report_figure){.compared = 1, .beyond = 0.125};
+    assert_string_equal(report_figure_words(text, sizeof text, &f),
+                        "none of 1 problem grew by more than 12.5 %");
+    f = (struct report_figure){.compared = 2, .grew_count = 2};
+    assert_string_equal(report_figure_words(text, sizeof text, &f), "2 of 2 problems grew");
+}
+
 static void short_shas_have_ten_digits(void **state)
 {
     (void)state;
@@ -170,18 +217,22 @@ static void every_level_has_a_meaning(void **state)
     assert_string_equal(report_level_meaning(NULL), "");
 }
 
-static void only_unchanged_rows_are_not_notable(void **state)
+static enum report_group group_of(const char *change, enum tone tone)
+{
+    return report_check_group(&(struct report_check){.change = change, .tone = tone});
+}
+
+static void only_unchanged_rows_are_quiet(void **state)
 {
     (void)state;
-    assert_false(
-        report_check_is_notable(&(struct report_check){.change = "passes", .tone = TONE_GOOD}));
-    assert_false(report_check_is_notable(
-        &(struct report_check){.change = "not applicable", .tone = TONE_PLAIN}));
-    assert_true(report_check_is_notable(
-        &(struct report_check){.change = "not applicable", .tone = TONE_DOUBT}));
-    assert_true(report_check_is_notable(
-        &(struct report_check){.change = "still failing", .tone = TONE_PLAIN}));
-    assert_true(report_check_is_notable(&(struct report_check){.change = NULL, .tone = TONE_GOOD}));
+    assert_int_equal(group_of("passes", TONE_GOOD), REPORT_QUIET);
+    assert_int_equal(group_of("not applicable", TONE_PLAIN), REPORT_QUIET);
+    assert_int_equal(group_of("not applicable", TONE_DOUBT), REPORT_CHANGED);
+    assert_int_equal(group_of("still failing", TONE_PLAIN), REPORT_CHANGED);
+    assert_int_equal(group_of(NULL, TONE_GOOD), REPORT_CHANGED);
+    assert_int_equal(group_of("newly not applicable", TONE_BAD), REPORT_COVERAGE);
+    assert_int_equal(group_of("newly applicable", TONE_GOOD), REPORT_COVERAGE);
+    assert_int_equal(group_of("missing", TONE_DOUBT), REPORT_COVERAGE);
     assert_false(report_speed_is_notable(
         &(struct report_speed){.compare = "identical code", .tone = TONE_GOOD}));
     assert_true(report_speed_is_notable(
@@ -196,9 +247,10 @@ static void picks_are_a_partition_in_order(void **state)
     struct arena a = {0};
     struct report r = sample_report(&a);
     size_t notable[40], others[40];
-    size_t count = report_pick_checks(notable, &r, true);
-    assert_int_equal(count, 12);
-    assert_int_equal(report_pick_checks(others, &r, false), 28);
+    size_t count = report_pick_checks(notable, &r, REPORT_CHANGED);
+    assert_int_equal(count, 11);
+    assert_int_equal(report_pick_checks(others, &r, REPORT_COVERAGE), 2);
+    assert_int_equal(report_pick_checks(others, &r, REPORT_QUIET), 27);
     for (size_t i = 1; i < count; i++)
         assert_true(notable[i - 1] < notable[i]);
     assert_int_equal(report_pick_speeds(notable, &r, true), 7);
@@ -215,6 +267,8 @@ int main(void)
         cmocka_unit_test(probabilities_are_told_as_odds),
         cmocka_unit_test(an_unknown_interval_prints_as_nothing),
         cmocka_unit_test(nouns_follow_their_number),
+        cmocka_unit_test(quantities_carry_the_unit_that_fits),
+        cmocka_unit_test(a_figure_says_how_many_problems_moved),
         cmocka_unit_test(short_shas_have_ten_digits),
         cmocka_unit_test(small_buffers_are_not_overrun),
         cmocka_unit_test(what_is_not_utf8_becomes_a_replacement),
@@ -222,7 +276,7 @@ int main(void)
         cmocka_unit_test(one_line_holds_no_control_and_no_change_of_direction),
         cmocka_unit_test(columns_follow_the_terminal),
         cmocka_unit_test(every_level_has_a_meaning),
-        cmocka_unit_test(only_unchanged_rows_are_not_notable),
+        cmocka_unit_test(only_unchanged_rows_are_quiet),
         cmocka_unit_test(picks_are_a_partition_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
