@@ -167,8 +167,8 @@ static const char *list_findings(struct page *p, enum gate_answer answer)
     if (models > 0)
         list_word(&list, "%" PRId64 " model%s slower", models, models > 1 ? "s" : "");
     if (j->share_changed && j->share_answer == answer)
-        list_word(&list, "not applicable %" PRId64 " instead of %" PRId64, j->head.not_applicable,
-                  j->base.not_applicable);
+        list_word(&list, "not-applicable went from %" PRId64 " to %" PRId64 " of %" PRId64,
+                  j->base.not_applicable, j->head.not_applicable, j->problems);
     for (size_t i = 0; i < p->report->figure_count && answer == GATE_BLOCKS; i++) {
         if (p->report->figures[i].tone == TONE_BAD)
             list_word(&list, "more %s", p->report->figures[i].name);
@@ -178,14 +178,11 @@ static const char *list_findings(struct page *p, enum gate_answer answer)
     return words;
 }
 
-static const char *unproven(struct page *p)
+static const char *unproven(const struct coverage_judgement *j)
 {
-    const struct coverage_judgement *j = &p->q->comparison->coverage;
-    if (j->problems > 0 && j->head.not_applicable == j->problems)
-        return arena_printf(
-            p->arena, "NOTHING PROVEN: all %" PRId64 " configurations are not applicable at head",
-            j->problems);
-    return "NOTHING PROVEN: no configuration passed at head";
+    return j->problems > 0 && j->head.not_applicable == j->problems
+               ? "NOTHING PROVEN: every configuration is refused as not applicable at head"
+               : "NOTHING PROVEN: no configuration passed at head";
 }
 
 void collect_verdict(struct page *p)
@@ -198,7 +195,7 @@ void collect_verdict(struct page *p)
         r->recommendation = "This build is not recommended to merge.";
     } else if (p->q->comparison->coverage.head.passes == 0) {
         r->tone = TONE_DOUBT;
-        r->verdict = unproven(p);
+        r->verdict = unproven(&p->q->comparison->coverage);
         r->recommendation = "This build is not recommended to merge: nothing shows that it works.";
     } else if (*doubts) {
         r->tone = TONE_DOUBT;

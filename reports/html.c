@@ -505,22 +505,24 @@ static void check_table(struct buf *out, const char *name, const struct report *
 
 static void put_checks(struct buf *out, const struct report *r)
 {
-    if (r->check_count == 0)
+    CLEANUP(mem_free_ptr)
+    size_t *rows = xcalloc(r->check_count + 1, sizeof *rows),
+           *quiet = xcalloc(r->check_count + 1, sizeof *quiet);
+    size_t count = report_pick_checks(rows, r, REPORT_CHANGED),
+           quiet_count = report_pick_checks(quiet, r, REPORT_QUIET);
+    if (count + quiet_count == 0)
         return;
-    CLEANUP(mem_free_ptr) size_t *rows = xcalloc(r->check_count, sizeof *rows);
-    size_t count = report_pick_checks(rows, r, REPORT_CHANGED);
     buf_add_text(out, "<section><h2>Tolerances</h2>\n");
     if (count > 0)
         check_table(out, "Tolerances", r, rows, count);
     else
         buf_add_text(out, "<p>Nothing changed.</p>\n");
-    count = report_pick_checks(rows, r, REPORT_QUIET);
-    if (count > 0) {
+    if (quiet_count > 0) {
         char number[60];
         buf_printf(
             out, "<details class=\"fold\"><summary>%s that pass or are not applicable</summary>\n",
-            report_number_of(number, sizeof number, count, "problem"));
-        check_table(out, "Tolerances", r, rows, count);
+            report_number_of(number, sizeof number, quiet_count, "problem"));
+        check_table(out, "Tolerances", r, quiet, quiet_count);
         buf_add_text(out, "</details>\n");
     }
     buf_add_text(out, "</section>\n");

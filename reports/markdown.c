@@ -445,10 +445,13 @@ static void folded_checks(struct buf *out, size_t limit, const struct report *r,
 
 static void put_checks(struct buf *out, size_t start, const struct report *r)
 {
-    if (r->check_count == 0)
+    CLEANUP(mem_free_ptr)
+    size_t *picked = xcalloc(r->check_count + 1, sizeof *picked),
+           *quiet = xcalloc(r->check_count + 1, sizeof *quiet);
+    size_t count = report_pick_checks(picked, r, REPORT_CHANGED),
+           quiet_count = report_pick_checks(quiet, r, REPORT_QUIET);
+    if (count + quiet_count == 0)
         return;
-    CLEANUP(mem_free_ptr) size_t *picked = xcalloc(r->check_count, sizeof *picked);
-    size_t count = report_pick_checks(picked, r, REPORT_CHANGED);
     size_t first = count < SHOWN_CHECKS ? count : SHOWN_CHECKS;
     buf_add_text(out, "\n### Tolerances\n\n");
     if (count == 0)
@@ -457,8 +460,7 @@ static void put_checks(struct buf *out, size_t start, const struct report *r)
     folded_checks(out, start + END_CHECKS, r, picked, shown, count, "more that changed", check_row);
     folded_checks(out, start + END_COMMANDS, r, picked, 0, shown, "commands that show them again",
                   check_commands);
-    count = report_pick_checks(picked, r, REPORT_QUIET);
-    folded_checks(out, start + END_OTHER_CHECKS, r, picked, 0, count,
+    folded_checks(out, start + END_OTHER_CHECKS, r, quiet, 0, quiet_count,
                   "that pass or are not applicable", check_row);
 }
 

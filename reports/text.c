@@ -377,12 +377,14 @@ static void put_stories(struct screen *s, const struct report *r, const size_t *
 
 static void put_checks(struct screen *s, const struct report *r)
 {
-    if (r->check_count == 0)
+    CLEANUP(mem_free_ptr) size_t *rows = xcalloc(r->check_count + 1, sizeof *rows);
+    size_t quiet = report_pick_checks(rows, r, REPORT_QUIET),
+           changed = report_pick_checks(rows, r, REPORT_CHANGED);
+    if (quiet + changed == 0)
         return;
-    CLEANUP(mem_free_ptr) size_t *rows = xcalloc(r->check_count, sizeof *rows);
     screen_heading(s, "TOLERANCES");
-    put_stories(s, r, rows, report_pick_checks(rows, r, REPORT_CHANGED));
-    left_out(s, 0, report_pick_checks(rows, r, REPORT_QUIET), "that pass or are not applicable");
+    put_stories(s, r, rows, changed);
+    left_out(s, 0, quiet, "that pass or are not applicable");
 }
 
 /* "passes 37 -> 28   not applicable 4": as many on a line as fit. */

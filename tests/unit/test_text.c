@@ -217,6 +217,19 @@ static void what_is_refused_stands_under_coverage(void **state)
     release(&p);
 }
 
+static void a_refusal_alone_opens_no_section_on_tolerances(void **state)
+{
+    (void)state;
+    struct page p = {.a = {0}};
+    struct report_check check = {
+        .change = "newly not applicable", .head = "not-applicable", .base = "ok", .tone = TONE_BAD};
+    p.r = (struct report){.checks = &check, .check_count = 1};
+    print(&p, 80, false);
+    assert_lacks(p.text.data, "TOLERANCES");
+    assert_contains(p.text.data, "COVERAGE");
+    release(&p);
+}
+
 static void an_empty_model_prints_nothing(void **state)
 {
     (void)state;
@@ -239,6 +252,7 @@ int main(void)
         cmocka_unit_test(what_is_not_shown_is_counted),
         cmocka_unit_test(it_says_who_how_surely_and_how_to_see_it_again),
         cmocka_unit_test(what_is_refused_stands_under_coverage),
+        cmocka_unit_test(a_refusal_alone_opens_no_section_on_tolerances),
         cmocka_unit_test(an_empty_model_prints_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,94 @@
+#!/bin/sh
+# What a comparison says beside right and wrong: problems newly refused and newly taken, results that are not there, what the code takes; by the
+# gate, in all forms; and the commit behind a refusal.
+. "$(dirname "$0")/lib.sh"
+cli=$root/tests/cli
+
+git init -q -b main toy
+cp "$cli/toy.c" "$cli/toy_kernel.c" toy
+commit() { # NAME FILE FLAGS: from this commit on the build of FILE has these flags
+    echo "$3" >"toy/$2.flags"
+    git -C toy add -A
+    GIT_AUTHOR_DATE='2025-01-01T00:00:00Z' GIT_COMMITTER_DATE='2025-01-01T00:00:00Z' \
+        git -C toy -c user.name=t -c user.email=t@t commit -q --allow-empty -m "$1"
+    git -C toy tag "$1"
+}
+touch toy/toy_kernel.flags
+commit plain toy ''
+commit comment toy '-DUNUSED=1'
+commit narrow toy '-DREFUSES="\"--in_h 2\""'
+commit heavy toy_kernel -DBALLAST=262144
+commit nothing toy '-DREFUSES="\"--operation\""'
+cat >toy.yaml <<'EOF'
+candidate: toy
+repository: toy
+build:
+  steps:
+    - [sh, -c, "eval cc -shared -fPIC $(cat '{source}/toy.flags') -o '{build}/libtoy.so' '{source}/toy.c' -ldl"]
+    - [sh, -c, "eval cc -shared -fPIC -O1 $(cat '{source}/toy_kernel.flags') -o '{build}/kernel.so' '{source}/toy_kernel.c'"]
+  artifacts: [libtoy.so, kernel.so]
+driver: miir
+library: libtoy.so
+EOF
+P='conv fwd f32 n1 c8 k8 g1 in4x4 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw'
+Q='conv fwd f32 n1 c8 k8 g1 in2x8 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw'
+export ASSAY_CANDIDATE="$folder/toy.yaml"
+expect 0 'Workspace ready' assay init
+compare() { # CODE TEXT BASE HEAD OPTION...
+    code=$1 text=$2 base=$3 head=$4
+    shift 4
+    expect "$code" "$text" assay compare --base "$base" --head "$head" --problem "$P" --problem "$Q" --no-timing --quiet "$@"
+}
+
+# Nothing changed but a flag.
+compare 0 'PASS: nothing got worse in 2 configurations' plain comment
+also 'passes 2   fails 0   not applicable 0   no result 0'
+also 'Nothing is refused as not applicable, at base or at head.'
+also 'kernels       2 -> 2 (unchanged); none of 2 problems grew'
+also 'so it only informs'
+
+# Newly refused: it blocks, and the commit behind it is found.
+compare 1 'REGRESSED: 1 no longer applicable of 2 configurations' plain heavy --bisect --report report
+also 'newly not applicable: not-applicable'
+also 'passes 2 -> 1   fails 0   not applicable 0 -> 1   no result 0'
+also 'The share of not-applicable changed: 0 of 2 (0.0 %) at base, 1 of 2 (50.0 %) at head.'
+also '1. not-applicable'
+also "$(git -C toy rev-parse narrow | cut -c 1-10) narrow"
+also 'PROVEN'
+also '1 of 1 problem grew by more than 10 %'
+also ' %): conv fwd f32 n1 c8 k8 g1 in4x4'
+tr -d '\n ' <report.json >output
+also '{"name":"notapplicable","base":0,"head":1}'
+also '"name":"workspace","unit":"bytes","base":0,"head":0,"ratio":null,"problems":1'
+cp report.md output
+also '### Coverage'
+also '| not applicable | 0 | **1** |'
+also '### Generated code'
+cp report.html output
+also '<h2>Coverage</h2>'
+also '<h2>Generated code</h2>'
+
+# The gate may only doubt it, and may block what else grew.
+cat >gate.yaml <<'EOF'
+gate: mild
+coverage: {newly_not_applicable: doubt}
+EOF
+expect 125 'COVERAGE CHANGED: 1 no longer applicable of 2 configurations' assay report --gate gate.yaml
+echo 'figures: {code: {blocks: problem}}' >>gate.yaml
+expect 1 'REGRESSED: more code; action needed' assay report --gate gate.yaml
+also 'grew by more than 10 %; the gate blocks'
+sed -i 's/problem/problm/' gate.yaml
+expect 128 'gate.yaml:3:26: figures.code.blocks' assay report --gate gate.yaml
+also 'did you mean `problem`?'
+sed -i 's/: doubt/: ignore/' gate.yaml
+expect 128 'gate.yaml:2:34: coverage.newly_not_applicable: `ignore` is not one of block, doubt' assay report --gate gate.yaml
+
+# Newly taken is not green; refused everywhere is no pass; a library that is none gives no result.
+compare 125 'COVERAGE CHANGED: not-applicable went from 1 to 0 of 2; someone has to look' heavy comment
+also 'newly applicable: ok (base: not-applicable'
+compare 1 'without a result of 2 configurations' plain nothing
+also 'missing: infra'
+also 'no result 0 -> 2'
+expect 0 'newly_not_applicable' assay doctor --keys gate
+also 'compile_time'
+finish
