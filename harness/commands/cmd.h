@@ -8,6 +8,7 @@
 #include "harness/collect.h"
 #include "harness/compare.h"
 #include "harness/hunt.h"
+#include "reference/spelling.h"
 #include "src/opt.h"
 
 enum { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_CANNOT_TELL = 125, EXIT_TROUBLE = 128, EXIT_USAGE = 129 };
@@ -93,6 +94,10 @@ struct selection {
 int selection_load(struct selection *s, struct arena *a) MUST_USE;
 /* All problems of all sweeps and models, once each. */
 void selection_problems(struct sweep_problem **out, size_t *count, const struct selection *s, struct arena *a);
+
+/* The words of --from, --to and --as, NULL-terminated; false for a word that is none. */
+extern const char *const cmd_spelling_words[];
+bool cmd_spelling(enum spelling *out, const char *word);
 
 /* The command line as it was typed, quoted for a shell. */
 const char *cmd_typed(struct arena *a, int argc, char **argv);

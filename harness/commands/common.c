@@ -1,7 +1,6 @@
 #include "harness/commands/cmd.h"
 
 #include "harness/progress.h"
-#include "reference/spelling.h"
 #include "src/fs.h"
 
 #include <inttypes.h>
@@ -129,6 +128,20 @@ int setting_resolve(char sha[REPO_SHA_SIZE], struct setting *s, const char *rev)
     /* The commit may be younger than the mirror. */
     int status = repo_fetch(mirror);
     return status < 0 ? status : repo_resolve(sha, mirror, rev);
+}
+
+const char *const cmd_spelling_words[] = {"assay",       "miopen", "rocmlir",
+                                          "mlir-miopen", "miir",   NULL};
+
+bool cmd_spelling(enum spelling *out, const char *word)
+{
+    for (int i = 0; cmd_spelling_words[i]; i++) {
+        if (strcmp(cmd_spelling_words[i], word) == 0) {
+            *out = (enum spelling)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 static int add_problem(struct sweep *sweep, struct arena *a, const char *line)

@@ -1,26 +1,11 @@
 /* import: problems from other tools' lines, and back into their words. */
 #include "harness/commands/cmd.h"
 
-#include "reference/spelling.h"
 #include "src/fs.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char *const spelling_words[] = {"assay",       "miopen", "rocmlir",
-                                             "mlir-miopen", "miir",   NULL};
-
-static bool spelling_of(enum spelling *out, const char *word)
-{
-    for (int i = 0; spelling_words[i]; i++) {
-        if (strcmp(spelling_words[i], word) == 0) {
-            *out = (enum spelling)i;
-            return true;
-        }
-    }
-    return false;
-}
 
 struct job_of_import {
     const char *from, *to;
@@ -33,7 +18,7 @@ static void print_problem(struct job_of_import *j, const struct problem *p, cons
     enum spelling to;
     struct buf out;
     buf_init(&out, BUF_MAX_LINE);
-    if (!spelling_of(&to, j->to))
+    if (!cmd_spelling(&to, j->to))
         bug("--to %s passed the option table", j->to);
     if (spelling_print(&out, to, p, j->pads_by_side) < 0) {
         fprintf(stderr, "%s: %s\n", place, err_message());
@@ -51,7 +36,7 @@ static void import_line(struct job_of_import *j, const char *line, const char *p
     struct problem problems[3];
     size_t count = 0;
     j->lines++;
-    bool known = j->from ? spelling_of(&from, j->from) : spelling_guess(&from, line);
+    bool known = j->from ? cmd_spelling(&from, j->from) : spelling_guess(&from, line);
     if (!known) {
         fprintf(stderr, "%s: `%.60s` is no problem in any spelling that assay knows\n", place,
                 line);
@@ -113,14 +98,14 @@ static int run(int argc, char **argv)
          .kind = OPT_WORD,
          .value = &j.from,
          .argument = "TOOL",
-         .words = spelling_words,
+         .words = cmd_spelling_words,
          .help = "whose words the lines are (default: seen from each line): assay, miopen, "
                  "rocmlir, mlir-miopen, miir"},
         {.name = "to",
          .kind = OPT_WORD,
          .value = &j.to,
          .argument = "TOOL",
-         .words = spelling_words,
+         .words = cmd_spelling_words,
          .help = "whose words to print (default: assay)"},
         {.name = "pads-by-side",
          .kind = OPT_FLAG,

@@ -2,37 +2,15 @@
 # What a comparison says beside right and wrong: problems newly refused and newly taken, results that are not there, what the code takes; by the
 # gate, in all forms; and the commit behind a refusal.
 . "$(dirname "$0")/lib.sh"
-cli=$root/tests/cli
+. "$root/tests/cli/toy.sh"
 
-git init -q -b main toy
-cp "$cli/toy.c" "$cli/toy_kernel.c" toy
-commit() { # NAME FILE FLAGS: from this commit on the build of FILE has these flags
-    echo "$3" >"toy/$2.flags"
-    git -C toy add -A
-    GIT_AUTHOR_DATE='2025-01-01T00:00:00Z' GIT_COMMITTER_DATE='2025-01-01T00:00:00Z' \
-        git -C toy -c user.name=t -c user.email=t@t commit -q --allow-empty -m "$1"
-    git -C toy tag "$1"
-}
-touch toy/toy_kernel.flags
 commit plain toy ''
 commit comment toy '-DUNUSED=1'
 commit narrow toy '-DREFUSES="\"--in_h 2\""'
 commit heavy toy_kernel -DBALLAST=262144
 commit nothing toy '-DREFUSES="\"--operation\""'
-cat >toy.yaml <<'EOF'
-candidate: toy
-repository: toy
-build:
-  steps:
-    - [sh, -c, "eval cc -shared -fPIC $(cat '{source}/toy.flags') -o '{build}/libtoy.so' '{source}/toy.c' -ldl"]
-    - [sh, -c, "eval cc -shared -fPIC -O1 $(cat '{source}/toy_kernel.flags') -o '{build}/kernel.so' '{source}/toy_kernel.c'"]
-  artifacts: [libtoy.so, kernel.so]
-driver: miir
-library: libtoy.so
-EOF
 P='conv fwd f32 n1 c8 k8 g1 in4x4 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw'
 Q='conv fwd f32 n1 c8 k8 g1 in2x8 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw'
-export ASSAY_CANDIDATE="$folder/toy.yaml"
 expect 0 'Workspace ready' assay init
 compare() { # CODE TEXT BASE HEAD OPTION...
     code=$1 text=$2 base=$3 head=$4
