@@ -382,12 +382,12 @@ static const struct yaml_key gate_code_keys[] = {
 };
 
 static const struct yaml_key gate_compile_time_keys[] = {
-    BEYOND_KEY("0.5",
+    BEYOND_KEY("1",
                "a problem that takes longer to compile by more than this fraction is listed"),
     {.name = "least",
      .type = YAML_DURATION,
      .offset = offsetof(struct gate_figure, least),
-     .fallback = "50ms",
+     .fallback = "100ms",
      .help = "and by at least this much"},
     BLOCKS_KEY,
     {0},

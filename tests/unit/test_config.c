@@ -190,7 +190,7 @@ static void config__names_a_wrong_word_of_a_gate(void **state)
     path = folder_file(f, "g.yaml", "gate: g\nfigures: {compile_time: {least: 2s}}\n");
     assert_ok(config_gate(&g, &f->arena, path));
     assert_int_equal(g.figures.compile_time.least, 2000000000);
-    assert_true(g.figures.compile_time.beyond == 0.5 && g.figures.kernels.least == 0);
+    assert_true(g.figures.compile_time.beyond == 1 && g.figures.kernels.least == 0);
     assert_string_equal(g.coverage.newly_not_applicable, "block");
 }
 
