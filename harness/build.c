@@ -299,6 +299,7 @@ static int find_artifact(struct artifact *out, bool *found, struct arena *a, str
     *found = row.outcome == OUTCOME_BUILD_ERROR ||
              (row.outcome == OUTCOME_OK && fs_is_folder(out->folder));
     if (*found) {
+        fs_touch(out->folder);
         out->outcome = row.outcome;
         out->detail = row.detail;
         out->log = row.log;
@@ -318,6 +319,8 @@ static int make_artifact(struct artifact *out, struct arena *a, struct builder *
         status = workspace_path(&build, b->workspace, "slots/%s/%s.build", name, which);
     if (status == 0)
         status = workspace_path(&log, b->workspace, "logs/build-%.12s.log", p->id);
+    if (status == 0)
+        fs_touch(fs_dirname(a, slot));
     size_t written = 0;
     progress_step("checking out %.10s", p->label);
     if (status == 0)

@@ -206,6 +206,30 @@ static const struct yaml_key model_keys[] = {
     {0},
 };
 
+static const struct yaml_key disk_keys[] = {
+    {.name = "artifacts",
+     .type = YAML_BYTES,
+     .offset = offsetof(struct machine_disk, artifacts_bytes),
+     .fallback = "20G",
+     .help = "what builds left"},
+    {.name = "bundles",
+     .type = YAML_BYTES,
+     .offset = offsetof(struct machine_disk, bundles_bytes),
+     .fallback = "4G",
+     .help = "code objects of problems"},
+    {.name = "logs",
+     .type = YAML_BYTES,
+     .offset = offsetof(struct machine_disk, logs_bytes),
+     .fallback = "1G",
+     .help = "what builds and children printed"},
+    {.name = "slots",
+     .type = YAML_BYTES,
+     .offset = offsetof(struct machine_disk, slots_bytes),
+     .fallback = "40G",
+     .help = "checked-out trees with their build folders"},
+    {0},
+};
+
 static const struct yaml_key machine_keys[] = {
     {.name = "machine",
      .type = YAML_TEXT,
@@ -236,6 +260,11 @@ static const struct yaml_key machine_keys[] = {
      .max = 4095,
      .fallback = "-1",
      .help = "CPU that timing processes are pinned to; -1 leaves them free"},
+    {.name = "disk",
+     .type = YAML_STRUCT,
+     .offset = offsetof(struct machine, disk),
+     .table = disk_keys,
+     .help = "what the parts of a workspace may take; the least recently used goes first"},
     {0},
 };
 

@@ -69,6 +69,9 @@ struct machine {
     const char *arch;     /* asked of compilers; "" or "auto": what the device says */
     int64_t device;
     int64_t cpu;          /* timing children are pinned to this CPU; -1: not pinned */
+    struct machine_disk { /* what the parts of a workspace may take, see budget.h */
+        int64_t artifacts_bytes, bundles_bytes, logs_bytes, slots_bytes;
+    } disk;
 };
 
 /* What blocks a change, each figure with a reason in the file. */

@@ -178,12 +178,15 @@ bool run_find_compile(struct result_row *row, struct arena *a, const char *bundl
 {
     struct buf answer;
     buf_init(&answer, BUF_MAX_LINE);
-    bool found = fs_read(&answer, arena_printf(a, "%s.answer", bundle)) == 0;
+    const char *path = arena_printf(a, "%s.answer", bundle);
+    bool found = fs_read(&answer, path) == 0;
     err_clear();
     if (found) {
         run_read_verdict(row, a, answer.data);
         run_read_compile(row, a, answer.data);
         found = row->outcome != OUTCOME_OK || fs_exists(bundle);
+        fs_touch(bundle);
+        fs_touch(path);
     }
     buf_release(&answer);
     return found;

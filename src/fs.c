@@ -251,6 +251,19 @@ int fs_write_text(const char *path, const char *text)
     return fs_write(path, text, strlen(text));
 }
 
+int64_t fs_modified_ns(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return 0;
+    return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
+void fs_touch(const char *path)
+{
+    utimensat(AT_FDCWD, path, NULL, 0);
+}
+
 int fs_copy_file(const char *from, const char *to)
 {
     struct stat s;

@@ -28,6 +28,10 @@ int fs_make_folders(const char *path) MUST_USE;
 int fs_remove_tree(const char *path) MUST_USE;
 /* Sum of the sizes of the regular files below `path`, in bytes; 0 if it is not there. */
 int64_t fs_tree_bytes(const char *path);
+/* When it was last written or fs_touch'ed, in ns since the epoch; 0 if it is not there. */
+int64_t fs_modified_ns(const char *path);
+/* Now is when it was last used. What cannot be touched keeps its time. */
+void fs_touch(const char *path);
 /* Copy one regular file with its mode bits, through write-then-rename. */
 int fs_copy_file(const char *from, const char *to) MUST_USE;
 

@@ -1,5 +1,6 @@
 #include "harness/commands/cmd.h"
 
+#include "harness/budget.h"
 #include "harness/progress.h"
 #include "src/fs.h"
 
@@ -75,12 +76,25 @@ static int read_files(struct setting *s)
     return status;
 }
 
+static int keep_budget(struct setting *s)
+{
+    int64_t freed;
+    size_t count;
+    int status = budget_enforce(&freed, &count, s->workspace, &s->machine.disk);
+    if (status == 0 && count > 0)
+        progress_note("disk: %zu pieces beyond the budget of machine %s went, %.1f MiB; rows stay",
+                      count, s->machine.name, (double)freed / 1048576);
+    return status;
+}
+
 int setting_open(struct setting *s, bool refresh)
 {
     progress_quiet(s->quiet);
     int status = read_files(s);
     if (status == 0)
         status = workspace_open(&s->workspace, s->workspace_folder, true);
+    if (status == 0)
+        status = keep_budget(s);
     if (status == 0)
         status = builder_open(&s->builder, s->workspace, &s->candidate, refresh);
     return status;

@@ -3,6 +3,7 @@
 
 #include "folder.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -38,7 +39,8 @@ static void absolute_resolves_links(void **state)
     assert_int_equal(symlink("d", at(f, "link")), 0);
     assert_ok(fs_absolute(&real, &f->arena, at(f, "link/../d/./file")));
     assert_string_equal(real, at(f, "d/file"));
-    assert_fails(fs_absolute(&real, &f->arena, at(f, "absent")), ERR_NOTFOUND, "absent: No such file");
+    assert_fails(fs_absolute(&real, &f->arena, at(f, "absent")), ERR_NOTFOUND,
+                 "absent: No such file");
 }
 
 static void writes_and_reads_whole_files(void **state)
@@ -206,7 +208,8 @@ static void a_lock_is_held_by_one(void **state)
     char *path = at(f, "lock");
     int lock, release, status;
     pid_t holder = hold_lock(path, &release);
-    assert_fails(fs_lock(&lock, path, false, NULL, NULL), ERR_BUSY, arena_printf(&f->arena, "process %d", (int)holder));
+    assert_fails(fs_lock(&lock, path, false, NULL, NULL), ERR_BUSY,
+                 arena_printf(&f->arena, "process %d", (int)holder));
     /* The one who waits is told of whom, which here lets the holder end. */
     struct told told = {.release = release};
     assert_ok(fs_lock(&lock, path, true, note_holder, &told));
@@ -242,6 +245,19 @@ static void self_is_this_program(void **state)
     assert_true(fs_exists(self));
 }
 
+static void use_is_known_by_its_time(void **state)
+{
+    struct folder *f = *state;
+    const char *path = folder_file(f, "used", "x");
+    const struct timespec long_ago[2] = {{.tv_sec = 5}, {.tv_sec = 5, .tv_nsec = 7}};
+    assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+    assert_int_equal(fs_modified_ns(path), 5000000007);
+    fs_touch(path);
+    assert_true(fs_modified_ns(path) > 1000000000000000000);
+    assert_int_equal(fs_modified_ns("/assay/no/such/file"), 0);
+    fs_touch("/assay/no/such/file");
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
 
 int main(void)
@@ -255,6 +271,7 @@ int main(void)
         IN_FOLDER(folders_are_made_listed_and_removed),
         IN_FOLDER(removal_does_not_follow_links),
         IN_FOLDER(tree_bytes_counts_regular_files),
+        IN_FOLDER(use_is_known_by_its_time),
         IN_FOLDER(copies_keep_their_mode),
         IN_FOLDER(a_lock_is_held_by_one),
         IN_FOLDER(a_lock_ends_with_its_process),
