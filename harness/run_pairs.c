@@ -95,10 +95,10 @@ static int time_once(struct timed *out, struct arena *a, struct runner *r, const
     return 0;
 }
 
-static void tell_timing_wait(int holder_pid, void *unused)
+static void tell_timing_wait(const char *holder, void *unused)
 {
     (void)unused;
-    progress_note("waiting for process %d, which times on this machine", holder_pid);
+    progress_note("waiting for %s, which times on this machine", holder);
 }
 
 /* What a reader of a strange time would ask first. */

@@ -60,10 +60,9 @@ static int find_folder(char **out, struct arena *a, const char *where)
     return 0;
 }
 
-static void tell_waiting(int holder_pid, void *folder)
+static void tell_waiting(const char *holder, void *folder)
 {
-    fprintf(stderr, "assay: waiting for process %d, which works in %s\n", holder_pid,
-            (const char *)folder);
+    fprintf(stderr, "assay: waiting for %s, which works in %s\n", holder, (const char *)folder);
 }
 
 int workspace_open(struct workspace **out, const char *where, bool writer)

@@ -105,7 +105,8 @@ static int empty_folder(int descriptor, const char *path)
             continue;
         if (errno != EISDIR && errno != EPERM)
             return err_set(ERR_IO, "removing %s/%s: %s", path, entry->d_name, strerror(errno));
-        int inner = openat(dirfd(folder), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int inner =
+            openat(dirfd(folder), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (inner < 0)
             return err_set(ERR_IO, "opening %s/%s: %s", path, entry->d_name, strerror(errno));
         int status = empty_folder(inner, path);
@@ -162,7 +163,8 @@ int fs_list(char ***out, size_t *count, struct arena *a, const char *path)
 {
     CLEANUP(close_folder) DIR *folder = opendir(path);
     if (!folder)
-        return err_set(errno == ENOENT ? ERR_NOTFOUND : ERR_IO, "reading the folder %s: %s", path, strerror(errno));
+        return err_set(errno == ENOENT ? ERR_NOTFOUND : ERR_IO, "reading the folder %s: %s", path,
+                       strerror(errno));
     size_t room = 16, used = 0;
     char **names = ARENA_ARRAY(a, room, char *);
     for (struct dirent *entry; (entry = readdir(folder));) {
@@ -192,7 +194,8 @@ int fs_read(struct buf *out, const char *path)
 {
     CLEANUP(close_descriptor) int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return err_set(errno == ENOENT || errno == ENOTDIR ? ERR_NOTFOUND : ERR_IO, "%s: %s", path, strerror(errno));
+        return err_set(errno == ENOENT || errno == ENOTDIR ? ERR_NOTFOUND : ERR_IO, "%s: %s", path,
+                       strerror(errno));
     char bytes[65536];
     for (;;) {
         ssize_t got = read(descriptor, bytes, sizeof bytes);
@@ -222,14 +225,15 @@ static int write_all(int descriptor, const char *bytes, size_t length)
     return 0;
 }
 
-/* Write-then-rename; what is half written never has the final name. The mode bits are `mode` whatever the umask; 0: as the umask has them. */
+/* Write-then-rename; what is half written never has the final name. The mode bits are `mode`
+ * whatever the umask; 0: as the umask has them. */
 static int write_file(const char *path, const void *bytes, size_t length, mode_t mode)
 {
     struct arena a = {0};
     char *half = arena_printf(&a, "%s.%d.half", path, (int)getpid());
     int descriptor = open(half, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool well = descriptor >= 0 && write_all(descriptor, bytes, length) == 0 && (!mode || fchmod(descriptor, mode) == 0) &&
-                fsync(descriptor) == 0;
+    bool well = descriptor >= 0 && write_all(descriptor, bytes, length) == 0 &&
+                (!mode || fchmod(descriptor, mode) == 0) && fsync(descriptor) == 0;
     int status = well ? 0 : err_set(ERR_IO, "writing %s: %s", path, strerror(errno));
     if (descriptor >= 0 && close(descriptor) != 0 && status == 0)
         status = err_set(ERR_IO, "writing %s: %s", path, strerror(errno));
@@ -280,12 +284,17 @@ int fs_copy_file(const char *from, const char *to)
     return status;
 }
 
-static int read_holder(int descriptor)
+static const char *describe_holder(char *words, size_t size, int descriptor)
 {
     char text[32];
     ssize_t length = pread(descriptor, text, sizeof text - 1, 0);
     text[length > 0 ? length : 0] = '\0';
-    return atoi(text);
+    int pid = atoi(text);
+    if (pid > 0)
+        snprintf(words, size, "process %d", pid);
+    else
+        snprintf(words, size, "another process");
+    return words;
 }
 
 static void write_holder(int descriptor)
@@ -297,7 +306,8 @@ static void write_holder(int descriptor)
         errno = 0;
 }
 
-int fs_lock(int *out_fd, const char *path, bool wait, void (*told)(int holder_pid, void *payload), void *payload)
+int fs_lock(int *out_fd, const char *path, bool wait,
+            void (*told)(const char *holder, void *payload), void *payload)
 {
     CLEANUP(close_descriptor) int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     /* Another user's file: it locks as well, only our pid cannot be written into it. */
@@ -308,13 +318,15 @@ int fs_lock(int *out_fd, const char *path, bool wait, void (*told)(int holder_pi
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK)
             return err_set(ERR_IO, "lock %s: %s", path, strerror(errno));
-        int holder = read_holder(descriptor);
+        char holder[48];
+        describe_holder(holder, sizeof holder, descriptor);
         if (!wait)
-            return err_set(ERR_BUSY, "%s is held by process %d", path, holder);
+            return err_set(ERR_BUSY, "%s is held by %s", path, holder);
         if (told)
             told(holder, payload);
         if (flock(descriptor, LOCK_EX) != 0)
-            return err_set(errno == EINTR ? ERR_INTERRUPTED : ERR_IO, "lock %s: %s", path, strerror(errno));
+            return err_set(errno == EINTR ? ERR_INTERRUPTED : ERR_IO, "lock %s: %s", path,
+                           strerror(errno));
     }
     write_holder(descriptor);
     *out_fd = descriptor;

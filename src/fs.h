@@ -46,8 +46,8 @@ int fs_list(char ***out, size_t *count, struct arena *a, const char *folder) MUS
 
 /* An advisory lock (flock) on a file that is made when missing; released by fs_unlock or by the death of the process.
  * Without `wait`, ERR_BUSY when another holds it. With `wait`, `told` (may be NULL) is called once, before waiting,
- * with the pid of the holder (read from the file), so that a person is told what is waited for. */
-int fs_lock(int *out_fd, const char *path, bool wait, void (*told)(int holder_pid, void *payload), void *payload) MUST_USE;
+ * with the holder in words ("process 123"; "another process" while its pid is not in the file yet), so that a person is told what is waited for. */
+int fs_lock(int *out_fd, const char *path, bool wait, void (*told)(const char *holder, void *payload), void *payload) MUST_USE;
 void fs_unlock(int fd);
 
 /* The path of this executable (from /proc/self/exe). */

@@ -191,13 +191,15 @@ static pid_t hold_lock(const char *path, int *release)
 }
 
 struct told {
-    int pid, calls, release;
+    struct arena *arena;
+    const char *holder;
+    int calls, release;
 };
 
-static void note_holder(int pid, void *payload)
+static void note_holder(const char *holder, void *payload)
 {
     struct told *t = payload;
-    t->pid = pid;
+    t->holder = arena_strdup(t->arena, holder);
     t->calls++;
     close(t->release);
 }
@@ -211,10 +213,10 @@ static void a_lock_is_held_by_one(void **state)
     assert_fails(fs_lock(&lock, path, false, NULL, NULL), ERR_BUSY,
                  arena_printf(&f->arena, "process %d", (int)holder));
     /* The one who waits is told of whom, which here lets the holder end. */
-    struct told told = {.release = release};
+    struct told told = {.release = release, .arena = &f->arena};
     assert_ok(fs_lock(&lock, path, true, note_holder, &told));
     assert_int_equal(told.calls, 1);
-    assert_int_equal(told.pid, holder);
+    assert_string_equal(told.holder, arena_printf(&f->arena, "process %d", (int)holder));
     assert_int_equal(waitpid(holder, &status, 0), holder);
     assert_int_equal(status, 0);
     fs_unlock(lock);
@@ -234,6 +236,18 @@ static void a_lock_ends_with_its_process(void **state)
     assert_ok(fs_lock(&lock, at(f, "lock"), false, NULL, NULL));
     fs_unlock(lock);
     close(release);
+}
+
+/* Between taking the lock and writing its pid a holder has no name. */
+static void a_holder_may_be_unknown(void **state)
+{
+    struct folder *f = *state;
+    int lock, other;
+    assert_ok(fs_lock(&lock, at(f, "lock"), false, NULL, NULL));
+    assert_int_equal(truncate(at(f, "lock"), 0), 0);
+    assert_fails(fs_lock(&other, at(f, "lock"), false, NULL, NULL), ERR_BUSY,
+                 "is held by another process");
+    fs_unlock(lock);
 }
 
 static void self_is_this_program(void **state)
@@ -274,6 +288,7 @@ int main(void)
         IN_FOLDER(use_is_known_by_its_time),
         IN_FOLDER(copies_keep_their_mode),
         IN_FOLDER(a_lock_is_held_by_one),
+        IN_FOLDER(a_holder_may_be_unknown),
         IN_FOLDER(a_lock_ends_with_its_process),
         IN_FOLDER(self_is_this_program),
     };
