@@ -1,4 +1,4 @@
-#include "harness/config.h"
+#include "harness/config_internal.h"
 
 #include "reference/spelling.h"
 #include "src/fs.h"
@@ -134,31 +134,6 @@ static const struct yaml_key candidate_keys[] = {
      .offset = offsetof(struct candidate, variant),
      .fallback = "",
      .help = "tuning string handed to the candidate with each problem"},
-    {0},
-};
-
-static const char *const purpose_words[] = {"both", "correctness", "timing", NULL};
-
-static const struct yaml_key sweep_keys[] = {
-    {.name = "sweep",
-     .type = YAML_TEXT,
-     .offset = offsetof(struct sweep, name),
-     .required = true,
-     .help = "its name"},
-    {.name = "purpose",
-     .type = YAML_WORD,
-     .offset = offsetof(struct sweep, purpose),
-     .words = purpose_words,
-     .fallback = "both",
-     .help = "what to do with the problems: both, correctness, timing"},
-    {.name = "include",
-     .type = YAML_TEXTS,
-     .offset = offsetof(struct sweep, includes),
-     .help = "problem lists, relative to this file"},
-    {.name = "problems",
-     .type = YAML_TEXTS,
-     .offset = offsetof(struct sweep, problem_lines),
-     .help = "problems, one line each, in any spelling that `assay import` knows"},
     {0},
 };
 
@@ -411,8 +386,7 @@ static const struct yaml_key gate_code_keys[] = {
 };
 
 static const struct yaml_key gate_compile_time_keys[] = {
-    BEYOND_KEY("1",
-               "a problem that takes longer to compile by more than this fraction is listed"),
+    BEYOND_KEY("1", "a problem that takes longer to compile by more than this fraction is listed"),
     {.name = "least",
      .type = YAML_DURATION,
      .offset = offsetof(struct gate_figure, least),
@@ -505,7 +479,7 @@ const char *const config_kinds[] = {"candidate", "sweep", "model", "machine", "g
 
 const struct yaml_key *config_keys(const char *kind)
 {
-    static const struct yaml_key *const tables[] = {candidate_keys, sweep_keys, model_keys,
+    static const struct yaml_key *const tables[] = {candidate_keys, config_sweep_keys, model_keys,
                                                     machine_keys, gate_keys};
     for (size_t i = 0; config_kinds[i]; i++) {
         if (strcmp(config_kinds[i], kind) == 0)
@@ -532,9 +506,7 @@ static void check_kind(struct yaml_faults *f, const struct yaml_node *root, cons
 /* What stands for a machine or a gate that nobody named: every key at its default. */
 static const char *const default_files[] = {"machine: cpu\n", "gate: default\n"};
 
-/* Read, check and bind a file (NULL: the default of its kind); the faults of the caller's own
- * checks may follow. */
-static int bind_file(void *target, struct arena *a, struct yaml_faults *f, const char *path,
+int config_bind_file(void *target, struct arena *a, struct yaml_faults *f, const char *path,
                      const char *kind)
 {
     struct yaml_node *root;
@@ -574,7 +546,7 @@ static void check_candidate(struct candidate *c, struct arena *a, struct yaml_fa
         c->repository = fs_join(a, fs_dirname(a, c->file), c->repository);
 }
 
-static int finish(struct yaml_faults *f, int status)
+int config_finish(struct yaml_faults *f, int status)
 {
     if (status == 0)
         status = yaml_faults_check(f);
@@ -587,10 +559,10 @@ int config_candidate(struct candidate *out, struct arena *a, const char *path)
     *out = (struct candidate){.file = arena_strdup(a, path)};
     struct yaml_faults f = {0};
     yaml_faults_init(&f, out->file);
-    int status = bind_file(out, a, &f, path, "candidate");
+    int status = config_bind_file(out, a, &f, path, "candidate");
     if (status == 0 && f.count == 0)
         check_candidate(out, a, &f);
-    return finish(&f, status);
+    return config_finish(&f, status);
 }
 
 enum accumulator candidate_accumulator(const struct candidate *c, enum dtype input)
@@ -605,143 +577,20 @@ enum accumulator candidate_accumulator(const struct candidate *c, enum dtype inp
     return accumulator;
 }
 
-struct problem_list {
-    struct sweep_problem *items;
-    size_t count, room;
-};
-
-static void list_add(struct problem_list *list, struct arena *a, const struct problem *p,
-                     const char *origin)
-{
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 64;
-        struct sweep_problem *items = ARENA_ARRAY(a, room, struct sweep_problem);
-        if (list->count > 0)
-            memcpy(items, list->items, list->count * sizeof *items);
-        list->items = items;
-        list->room = room;
-    }
-    char text[PROBLEM_MAX_TEXT];
-    list->items[list->count++] = (struct sweep_problem){
-        .problem = *p, .text = arena_strdup(a, problem_print(text, p)), .origin = origin};
-}
-
-/* One line in any spelling; a fault when it is none. */
-static void add_line(struct problem_list *list, struct arena *a, struct yaml_faults *f,
-                     const char *line, int row, int column, const char *path)
+size_t config_read_line(struct problem out[3], struct yaml_faults *f, const char *line, int row,
+                        int column, const char *path)
 {
     enum spelling spelling;
-    struct problem problems[3];
     size_t count = 0;
     if (!spelling_guess(&spelling, line)) {
         yaml_fault(f, row, column, path, "`%.60s` is no problem in any spelling that assay knows",
                    line);
-        return;
-    }
-    if (spelling_parse(problems, &count, spelling, line) < 0) {
+    } else if (spelling_parse(out, &count, spelling, line) < 0) {
         yaml_fault(f, row, column, path, "%s", err_message());
         err_clear();
-        return;
+        count = 0;
     }
-    const char *origin = arena_printf(a, "%s:%d", f->file, row);
-    for (size_t i = 0; i < count; i++)
-        list_add(list, a, &problems[i], origin);
-}
-
-static char *trim(char *line)
-{
-    char *comment = strchr(line, '#');
-    if (comment && (comment == line || comment[-1] == ' ' || comment[-1] == '\t'))
-        *comment = '\0';
-    while (*line == ' ' || *line == '\t')
-        line++;
-    size_t length = strlen(line);
-    while (length > 0 && strchr(" \t\r", line[length - 1]))
-        line[--length] = '\0';
-    return line;
-}
-
-static int read_list(struct problem_list *list, struct arena *a, struct yaml_faults *f,
-                     const char *path)
-{
-    struct buf text;
-    buf_init(&text, BUF_MAX_FILE);
-    int status = fs_read(&text, path);
-    char *rest = text.data;
-    for (int row = 1; status == 0 && rest; row++) {
-        char *line = strsep(&rest, "\n");
-        char *problem = trim(line);
-        if (*problem)
-            add_line(list, a, f, problem, row, (int)(problem - line) + 1, "");
-    }
-    buf_release(&text);
-    return status;
-}
-
-static int by_text(const void *left, const void *right, void *items)
-{
-    const struct sweep_problem *list = items;
-    size_t l = *(const size_t *)left, r = *(const size_t *)right;
-    int order = strcmp(list[l].text, list[r].text);
-    return order ? order : (l > r) - (l < r);
-}
-
-/* A problem that stands twice in a sweep runs once, where it stood first. */
-static void drop_repeats(struct problem_list *list, struct arena *a)
-{
-    size_t *sorted = ARENA_ARRAY(a, list->count, size_t);
-    for (size_t i = 0; i < list->count; i++)
-        sorted[i] = i;
-    qsort_r(sorted, list->count, sizeof *sorted, by_text, list->items);
-    bool *repeat = ARENA_ARRAY(a, list->count, bool);
-    for (size_t i = 1; i < list->count; i++)
-        repeat[sorted[i]] =
-            strcmp(list->items[sorted[i]].text, list->items[sorted[i - 1]].text) == 0;
-    size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        if (!repeat[i])
-            list->items[kept++] = list->items[i];
-    }
-    list->count = kept;
-}
-
-static int include_lists(struct problem_list *list, struct arena *a, struct yaml_faults *f,
-                         const struct sweep *sweep)
-{
-    int status = 0;
-    for (size_t i = 0; i < sweep->includes.count && status == 0; i++) {
-        const char *path = fs_join(a, fs_dirname(a, sweep->file), sweep->includes.items[i]);
-        const struct yaml_node *node = sweep->includes.nodes[i];
-        if (!fs_exists(path)) {
-            yaml_fault(f, node->line, node->column, "include", "there is no file %s", path);
-            continue;
-        }
-        struct yaml_faults inner = {0};
-        yaml_faults_init(&inner, path);
-        status = finish(&inner, read_list(list, a, &inner, path));
-    }
-    return status;
-}
-
-int config_sweep(struct sweep *out, struct arena *a, const char *path)
-{
-    *out = (struct sweep){.file = arena_strdup(a, path)};
-    struct problem_list list = {0};
-    struct yaml_faults f = {0};
-    yaml_faults_init(&f, out->file);
-    int status = bind_file(out, a, &f, path, "sweep");
-    if (status == 0 && f.count == 0)
-        status = include_lists(&list, a, &f, out);
-    for (size_t i = 0; status == 0 && i < out->problem_lines.count; i++) {
-        const struct yaml_node *node = out->problem_lines.nodes[i];
-        add_line(&list, a, &f, out->problem_lines.items[i], node->line, node->column, "problems");
-    }
-    if (status == 0 && f.count == 0 && list.count == 0)
-        yaml_fault(&f, 1, 1, "problems", "the sweep has no problem");
-    drop_repeats(&list, a);
-    out->problems = list.items;
-    out->count = list.count;
-    return finish(&f, status);
+    return count;
 }
 
 static void read_layer(struct model *m, struct arena *a, struct yaml_faults *f, size_t i)
@@ -749,16 +598,16 @@ static void read_layer(struct model *m, struct arena *a, struct yaml_faults *f, 
     struct model_layer *layer = &m->layers[i];
     const struct yaml_node *node = m->layer_list.nodes[i];
     const char *path = arena_printf(a, "layers[%zu].problem", i);
-    struct problem_list one = {0};
-    add_line(&one, a, f, layer->text, node->line, node->column, path);
-    if (one.count != 1) {
-        if (one.count > 1)
-            yaml_fault(f, node->line, node->column, path,
-                       "one direction is wanted, this line has %zu", one.count);
+    struct problem problems[3];
+    char text[PROBLEM_MAX_TEXT];
+    size_t count = config_read_line(problems, f, layer->text, node->line, node->column, path);
+    if (count > 1)
+        yaml_fault(f, node->line, node->column, path, "one direction is wanted, this line has %zu",
+                   count);
+    if (count != 1)
         return;
-    }
-    layer->problem = one.items[0].problem;
-    layer->text = one.items[0].text;
+    layer->problem = problems[0];
+    layer->text = arena_strdup(a, problem_print(text, &problems[0]));
     if (layer->problem.n != m->batch)
         yaml_fault(f, node->line, node->column, path, "n is %lld, the model's batch is %lld",
                    (long long)layer->problem.n, (long long)m->batch);
@@ -769,12 +618,12 @@ int config_model(struct model *out, struct arena *a, const char *path)
     *out = (struct model){.file = arena_strdup(a, path)};
     struct yaml_faults f = {0};
     yaml_faults_init(&f, out->file);
-    int status = bind_file(out, a, &f, path, "model");
+    int status = config_bind_file(out, a, &f, path, "model");
     out->layers = out->layer_list.items;
     out->count = out->layer_list.count;
     for (size_t i = 0; status == 0 && f.count == 0 && i < out->count; i++)
         read_layer(out, a, &f, i);
-    return finish(&f, status);
+    return config_finish(&f, status);
 }
 
 int config_machine(struct machine *out, struct arena *a, const char *path)
@@ -782,7 +631,7 @@ int config_machine(struct machine *out, struct arena *a, const char *path)
     *out = (struct machine){.file = path ? arena_strdup(a, path) : ""};
     struct yaml_faults f = {0};
     yaml_faults_init(&f, out->file);
-    return finish(&f, bind_file(out, a, &f, path, "machine"));
+    return config_finish(&f, config_bind_file(out, a, &f, path, "machine"));
 }
 
 int config_gate(struct gate *out, struct arena *a, const char *path)
@@ -790,8 +639,8 @@ int config_gate(struct gate *out, struct arena *a, const char *path)
     *out = (struct gate){.file = path ? arena_strdup(a, path) : ""};
     struct yaml_faults f = {0};
     yaml_faults_init(&f, out->file);
-    int status = bind_file(out, a, &f, path, "gate");
+    int status = config_bind_file(out, a, &f, path, "gate");
     if (status == 0 && f.count == 0 && out->speed.regression < out->speed.minimum_effect)
         yaml_fault(&f, 1, 1, "speed.regression", "must not be below speed.minimum_effect");
-    return finish(&f, status);
+    return config_finish(&f, status);
 }

@@ -40,12 +40,29 @@ struct sweep_problem {
     const char *text;   /* canonical */
     const char *origin; /* "configs/problems/x.txt:12" */
 };
+/* A set of problems: lists, other tools' logs, other sweeps, and the product of axes; of them those for which `where` holds; of these, with a sample, the
+ * `count` whose (seed, text) have the smallest hashes (SHA-1 of git's blobs), so that neither the order of axes nor a value added reshuffles them. What stands
+ * twice stands once. Expansion streams: memory is that of the problems kept, below 1 KB each; a product may have at most 20 million combinations. */
 struct sweep {
     const char *file, *name;
     const char *purpose; /* "both", "correctness", "timing" */
     struct sweep_problem *problems;
     size_t count;
-    struct yaml_texts problem_lines, includes; /* as written */
+    struct yaml_texts problem_lines, includes, imports; /* as written */
+    struct sweep_axes {
+        struct yaml_node *direction, *dtype, *layout, *channels, *groups, *in, *fil, *pad, *stride, *dilation;
+    } axes;
+    struct yaml_node *where;
+    struct sweep_sample {
+        int64_t count, seed; /* count 0: all */
+    } sample;
+    struct sweep_counts {
+        int64_t combinations; /* of the axes */
+        int64_t unfit;        /* of them, that are no convolution: no output, groups that do not divide */
+        int64_t foreign;      /* lines of imports that are no convolution */
+        int64_t left_out;     /* by where */
+        int64_t matched;      /* the rest, that a sample is drawn from; what stands twice counts twice */
+    } counts;
 };
 
 /* Weighted problems that stand for a network: rate = batch / sum(count * time). */

@@ -3,6 +3,7 @@
 
 #include "harness/plan.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 struct plan_options {
@@ -18,11 +19,30 @@ static void print_job(const struct job *j, bool stored)
            j->artifact->commit, data_kind_name(j->data), j->problem, j->because);
 }
 
+/* How a sweep came by its problems, where it is not a plain list. */
+static void print_sweep(const struct sweep *s)
+{
+    const struct sweep_counts *c = &s->counts;
+    printf("sweep %s: %zu problems", s->name, s->count);
+    if (c->combinations > 0)
+        printf("; %" PRId64 " combinations of its axes, %" PRId64 " of them no convolution",
+               c->combinations, c->unfit);
+    if (c->foreign > 0)
+        printf("; %" PRId64 " lines of imports passed over", c->foreign);
+    if (s->where)
+        printf("; where leaves out %" PRId64, c->left_out);
+    if (s->sample.count > 0)
+        printf("; a sample of %" PRId64 " with seed %" PRId64, c->matched, s->sample.seed);
+    printf("\n");
+}
+
 static int print_plan(struct plan_options *o, const struct artifact *artifacts, size_t count)
 {
     struct sweep_problem *problems;
     size_t problem_count;
     struct plan plan;
+    for (size_t i = 0; i < o->selection.sweep_count; i++)
+        print_sweep(&o->selection.sweeps[i]);
     selection_problems(&problems, &problem_count, &o->selection, &o->setting.arena);
     int status = plan_correctness(&plan, &o->setting.arena, o->setting.runner, artifacts, count,
                                   problems, problem_count, 0);
