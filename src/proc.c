@@ -1,6 +1,7 @@
 #include "src/proc.h"
 
 #include "src/fs.h"
+#include "src/proc_guard.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -97,6 +98,7 @@ static void kill_all_at_exit(void)
     for (struct proc *p = loop.first; p; p = p->next)
         if (!p->ended)
             kill(-p->pid, SIGKILL);
+    proc_guard_leave();
 }
 
 static void prepare_loop(void)
@@ -186,6 +188,7 @@ _Noreturn static void become_child(const struct proc_spec *spec, char **environm
         give_up(ends->status, CALL_PRCTL);
     if (getppid() != parent)
         _exit(127);
+    proc_guard_began(getpid());
     if (spec->folder && chdir(spec->folder) != 0)
         give_up(ends->status, CALL_CHDIR);
     if (spec->cpu >= 0)
@@ -411,7 +414,9 @@ int proc_start(struct proc **out, const struct proc_spec *spec)
         return err_set(ERR_INTERRUPTED, "interrupted");
     struct proc *p = new_ticket(spec);
     struct child_ends ends = {-1, -1, -1, -1, -1};
-    int status = make_ends(p, &ends, spec);
+    int status = proc_guard_start();
+    if (status == 0)
+        status = make_ends(p, &ends, spec);
     if (status == 0)
         fork_child(p, spec, &ends);
     close_ends(&ends);
@@ -648,6 +653,7 @@ static void note_end(struct proc *p)
     while (read_stream(p, STREAM_STATUS))
         continue;
     close_streams(p);
+    proc_guard_ended(p->pid);
     reap(p);
 }
 

@@ -7,7 +7,7 @@
  * the group still holds are not waited for.
  * SIGINT and SIGTERM of ours are caught by the loop: all children are killed first (a second signal ends their grace),
  * proc_interrupted() turns true, and proc_start, proc_run and proc_wait_any return ERR_INTERRUPTED from then on. When we are
- * killed ourselves by KILL, the kernel kills each leader.
+ * killed ourselves by KILL, the kernel kills each leader, and a guard beside us (proc_guard) what is left of the groups.
  * Memory is watched (resident set of the whole group from /proc, ten times a second), not limited by RLIMIT_AS, which breaks
  * sanitizers and GPU runtimes (facts/probes.md).
  */

@@ -712,6 +712,28 @@ static void killing_us_kills_the_child(void **state)
     close(ends[1]);
 }
 
+static void killing_us_kills_the_grandchildren(void **state)
+{
+    (void)state;
+    int ends[2], status;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    struct victim v = {.answer = ends[1]};
+    pid_t victim = fork();
+    if (victim == 0) {
+        struct proc_spec spec = shell("sleep 1000 & echo $!; wait");
+        spec.on_line = tell_and_raise;
+        spec.payload = &v;
+        struct proc_result r;
+        _exit(proc_run(&r, &spec));
+    }
+    pid_t grandchild = read_pid(ends[0]);
+    kill(victim, SIGKILL);
+    assert_int_equal(waitpid(victim, &status, 0), victim);
+    assert_int_equal(death_of(grandchild, SIGKILL), SIGKILL);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void leaving_kills_what_still_runs(void **state)
 {
     (void)state;
@@ -792,6 +814,7 @@ int main(void)
         cmocka_unit_test(interruption_leaves_no_child),
         cmocka_unit_test(interruption_ends_every_child),
         cmocka_unit_test(killing_us_kills_the_child),
+        cmocka_unit_test(killing_us_kills_the_grandchildren),
         cmocka_unit_test(leaving_kills_what_still_runs),
         WITH_FOLDER(small_questions),
         /* Last: it leaves a ticket behind that nobody can collect. */
