@@ -248,15 +248,16 @@ static int free_device(struct device_problem *d, struct work *w)
     return status;
 }
 
-/* What a failed HIP call says of the candidate: a code object that the device refuses is the
- * compiler's, a launch that fails is a crash of its kernel, anything else happened around it. */
+/* What a failed HIP call says of the candidate: a code object that the device refuses for a reason
+ * is the compiler's, a launch that fails is a crash of its kernel, anything else happened around
+ * it. */
 static enum outcome outcome_of_call(const struct work *w)
 {
-    enum { HIP_OUT_OF_MEMORY = 2 };
+    enum { HIP_OUT_OF_MEMORY = 2, HIP_UNKNOWN = 999 };
     if (gpu_failed_code() == HIP_OUT_OF_MEMORY)
         return OUTCOME_INFRA;
     if (w->stage == STAGE_LOAD)
-        return OUTCOME_COMPILE_ERROR;
+        return gpu_failed_code() == HIP_UNKNOWN ? OUTCOME_INFRA : OUTCOME_COMPILE_ERROR;
     const char *call = gpu_failed_call();
     if (strcmp(call, "hipModuleLaunchKernel") == 0 || strstr(call, "Synchronize"))
         return OUTCOME_CRASH;

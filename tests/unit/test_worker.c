@@ -283,8 +283,8 @@ static void execute__tells_failed_calls_apart(void **state)
     } cases[] = {
         {"hipInit:1", "load", "infra"},
         {"hipMalloc:2", "execute", "infra"},
-        {"hipModuleLoadData:1", "load", "compile-error"},
-        {"hipModuleGetFunction:1", "load", "compile-error"},
+        {"hipModuleLoadData:1", "load", "infra"},
+        {"hipModuleGetFunction:1", "load", "infra"},
         {"hipModuleLaunchKernel:1", "execute", "crash"},
     };
     const char *bundle = bundle_of(f, "");
@@ -304,6 +304,10 @@ static void execute__tells_failed_calls_apart(void **state)
     answer = execute(f, bundle, "integer");
     unsetenv("ASSAY_HIP_CPU_FAIL");
     assert_value(answer, "outcome", "ok");
+    answer = execute(f, bundle_of(f, "-Dassay_conv_0=misnamed"), "integer");
+    assert_value(answer, "stage", "load");
+    assert_value(answer, "outcome", "compile-error");
+    assert_says(answer, "detail", "hipModuleGetFunction");
 }
 
 static void execute__needs_its_bundle_and_device(void **state)
