@@ -2,7 +2,7 @@
 # Every HIP call of a small sweep fails, once and from then on: each time `assay run` ends in a named outcome. A right kernel is never called
 # wrong and a wrong one never right; nothing hangs; with a sanitizer's build, nothing leaks. hip_faults.sh BUILD
 . "$(dirname "$0")/lib.sh"
-. "$root/tests/cli/toy.sh"
+. "$root/tests/cli/toy_campaign.sh"
 toy_make
 # Each process of a sanitizer's build leaves its complaints, if any, in a file of its own.
 export ASAN_OPTIONS="detect_leaks=1:log_path=$folder/complaint" UBSAN_OPTIONS="log_path=$folder/complaint"
