@@ -114,6 +114,19 @@ for round in $(seq "$rounds"); do
     [ "$(wc -l <"$round/lowered")" -le $(($(wc -l <calm/lowered) + 7 * $(nproc))) ] || bad "round $round compiled again what was stored"
     no_child_lives
 done
+
+# The second checkout, from the first commit to the last, is left half-way; then another commit is wanted, whose tree is neither's.
+workspace half
+draw 40
+killed half "from first to last" ASSAY_KILL_PATH="$in_slot" ASSAY_KILL_AT=$((drawn + 15))
+expect 0 'ok' assay build --workspace half --candidate toy.yaml "$(cat toy-2)"
+count=$((count + 2))
+git -C toy ls-tree -r --name-only "$(cat toy-2)" | sort >half/wanted
+(cd half/.assay/slots/toy/0 && find . -type f | sed 's,^\./,,' | sort) | diff half/wanted - >output || bad "a checkout after a kill leaves files"
+for artifact in half/.assay/artifacts/*; do
+    diff -r "calm/${artifact#half/}" "$artifact" >output 2>&1 || bad "a checkout after a kill is mixed"
+done
+
 echo "$kills kills"
-[ "$kills" -ge $((rounds * 6)) ] || bad "too few moments were reached"
+[ "$kills" -ge $((rounds * 6 + 1)) ] || bad "too few moments were reached"
 finish

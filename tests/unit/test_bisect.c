@@ -729,6 +729,24 @@ static void told__majority_decides_and_a_tie_asks_again(void **unused)
     bisect_free(b);
 }
 
+/* A good answer that is taken back gives its ancestors back to the suspects. */
+static void told__a_revoked_answer_frees_what_it_excluded(void **unused)
+{
+    (void)unused;
+    make_line(9);
+    struct bisect *b = start(1, false);
+    size_t suspects[9];
+    bisect_tell(b, 0, 8, BISECT_BAD);
+    bisect_tell(b, 0, 0, BISECT_GOOD);
+    bisect_tell(b, 0, 5, BISECT_GOOD);
+    assert_int_equal(bisect_suspects(suspects, b, 0), 3);
+    bisect_tell(b, 0, 5, BISECT_BAD);
+    assert_int_equal(bisect_suspects(suspects, b, 0), 8);
+    bisect_tell(b, 0, 5, BISECT_BAD);
+    assert_int_equal(bisect_suspects(suspects, b, 0), 5);
+    bisect_free(b);
+}
+
 /* A good answer above a bad one: the good one excludes its ancestors from the search, the posterior keeps the doubt. */
 static void told__a_contradiction_costs_surety(void **unused)
 {
@@ -882,6 +900,27 @@ static void odds__by_hand(void **unused)
     bisect_free(b);
 }
 
+/* A diamond: what is told of one branch says nothing of the other. Against none and a culprit in the good branch, whose odds
+ * cancel out, stand the other branch and the merge. */
+static void odds__of_one_branch_do_not_touch_the_other(void **unused)
+{
+    (void)unused;
+    g.count = 0;
+    add_commit(NULL, 0);
+    add_commit(&(size_t){0}, 1);
+    add_commit(&(size_t){0}, 1);
+    add_commit((size_t[]){1, 2}, 2);
+    find_descent();
+    struct bisect *b = start(1, false);
+    bisect_tell_odds(b, 0, 3, BISECT_BAD, 0.02);
+    bisect_tell_odds(b, 0, 0, BISECT_GOOD, 0.02);
+    bisect_tell_odds(b, 0, 2, BISECT_GOOD, 0.02);
+    double others = 0.3 + 0.1, suspects = 2 * 0.3 * 49;
+    assert_true(fabs(bisect_error_probability(b, 0) - others / (others + suspects)) < 1e-12);
+    assert_true(fabs(bisect_null_probability(b, 0) - 0.1 / (others + suspects)) < 1e-12);
+    bisect_free(b);
+}
+
 static double odds_error(double wrong)
 {
     make_line(65);
@@ -931,6 +970,7 @@ int main(void)
         cmocka_unit_test(told__in_any_order),
         cmocka_unit_test(told__contradictions_in_any_order),
         cmocka_unit_test(told__majority_decides_and_a_tie_asks_again),
+        cmocka_unit_test(told__a_revoked_answer_frees_what_it_excluded),
         cmocka_unit_test(told__a_contradiction_costs_surety),
         cmocka_unit_test(told__bad_branches_without_a_common_culprit),
         cmocka_unit_test(posterior__falls_with_repeats),
@@ -938,6 +978,7 @@ int main(void)
         cmocka_unit_test(posterior__sees_noise_without_culprit),
         cmocka_unit_test(posterior__is_honest_under_noise),
         cmocka_unit_test(odds__by_hand),
+        cmocka_unit_test(odds__of_one_branch_do_not_touch_the_other),
         cmocka_unit_test(odds__surer_answers_make_surer_blames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,17 @@ static void judge_check__holds_real_data_against_the_gate(void **state)
                         "real data: worst 0.6 times the tolerance where the gate allows 0.5");
 }
 
+/* Whether one element or a million: the gate's ratio holds; without any measurement it does not. */
+static void judge_check__needs_elements_to_forgive(void **state)
+{
+    struct gate g = gate(*state);
+    g.correctness.ratio = 3;
+    struct result_row one = row("real", OUTCOME_MISMATCH, "elements 1\nworst_ratio 2\n"),
+                      none = row("real", OUTCOME_MISMATCH, "");
+    assert_int_equal(judged(*state, &g, &one, 1), OUTCOME_OK);
+    assert_int_equal(judged(*state, &g, &none, 1), OUTCOME_MISMATCH);
+}
+
 /* However loose the gate: these are no rounding. */
 static void judge_check__never_forgives_damage(void **state)
 {
@@ -126,6 +137,15 @@ static void judge_check__sees_unsteadiness_over_rounds(void **state)
                      OUTCOME_MISMATCH); /* one round: not known to be unsteady */
     rows[1].round = 1;
     assert_int_equal(judged(*state, &g, rows, 3), OUTCOME_UNSTEADY);
+    const struct result_row failed_first[2] = {rows[1], rows[0]};
+    assert_int_equal(judged(*state, &g, failed_first, 2), OUTCOME_UNSTEADY);
+    struct result_row doubt[2] = {rows[0], rows[1]};
+    doubt[0].outcome = OUTCOME_INFRA; /* that one run told nothing makes the other no less wrong */
+    assert_int_equal(judged(*state, &g, doubt, 2), OUTCOME_MISMATCH);
+    doubt[0] = rows[1];
+    doubt[1] = rows[0];
+    doubt[1].outcome = OUTCOME_INFRA;
+    assert_int_equal(judged(*state, &g, doubt, 2), OUTCOME_MISMATCH);
     rows[0].outcome = OUTCOME_MISMATCH;
     assert_int_equal(judged(*state, &g, rows, 3), OUTCOME_MISMATCH);
 }
@@ -370,14 +390,18 @@ static void judge_speed__separates_the_four(void **state)
     struct speed_judgement j = speed(*state, &g, 24, 1.10);
     assert_int_equal(j.verdict, SPEED_REGRESSED);
     assert_true(j.blocks);
+    assert_null(strstr(j.reason, "below"));
     j = speed(*state, &g, 24, 1.035); /* real, but below what blocks */
     assert_int_equal(j.verdict, SPEED_REGRESSED);
     assert_false(j.blocks);
     assert_non_null(strstr(j.reason, "below the gate's"));
     assert_int_equal(speed(*state, &g, 24, 0.90).verdict, SPEED_IMPROVED);
-    assert_int_equal(speed(*state, &g, 24, 1.00).verdict, SPEED_EQUIVALENT);
+    j = speed(*state, &g, 24, 1.00);
+    assert_int_equal(j.verdict, SPEED_EQUIVALENT);
+    assert_null(strstr(j.reason, "below"));
     assert_int_equal(speed(*state, &g, 6, 1.02).verdict, SPEED_INCONCLUSIVE);
     assert_int_equal(speed(*state, &g, 1, 3).verdict, SPEED_MISSING);
+    assert_int_not_equal(speed(*state, &g, 2, 3).verdict, SPEED_MISSING);
 }
 
 static void judge_wants_more__only_where_it_could_matter(void **state)
@@ -389,6 +413,8 @@ static void judge_wants_more__only_where_it_could_matter(void **state)
     assert_true(judge_wants_more(&g, &fast));
     assert_false(judge_wants_more(&g, &same));
     assert_false(judge_wants_more(&g, &none));
+    slow.effect.error = 0; /* nothing is known of the spread */
+    assert_false(judge_wants_more(&g, &slow));
 }
 
 static void judge_is_beyond_doubt__never_near_the_gate(void **state)
@@ -414,6 +440,17 @@ static void judge_model__adds_its_layers(void **state)
     assert_int_equal(j.verdict, SPEED_REGRESSED);
     assert_true(fabs(j.base_ns - 4e6) < 1 && fabs(j.head_ns - 5e6) < 1e4);
     assert_true(fabs(j.effect.mean - log(5.0 / 4.0)) < 0.01);
+    assert_true(fabs(j.effect.error - 3.0 / 5.0 * slow.effect.error) < 1e-4); /* by share of time */
+    judge_model(&j, *state, &g, layers, 1);
+    assert_int_equal(j.verdict, SPEED_REGRESSED);
+    struct speed_judgement few = speed(*state, &g, 6, 1.5);
+    struct judge_layer unequal[2] = {{.count = 1, .judgement = &few},
+                                     {.count = 1, .judgement = &slow}};
+    judge_model(&j, *state, &g, unequal, 2); /* as sure as its least sure layer */
+    assert_int_equal(j.effect.pairs, 6);
+    assert_true(j.effect.freedom == few.effect.freedom);
+    judge_model(&j, *state, &g, layers, 0);
+    assert_int_equal(j.verdict, SPEED_MISSING);
     layers[0].judgement = &same;
     judge_model(&j, *state, &g, layers, 2);
     assert_int_equal(j.verdict, SPEED_IDENTICAL_CODE);
@@ -429,6 +466,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(judge_check__takes_the_worst),
         TEST(judge_check__holds_real_data_against_the_gate),
+        TEST(judge_check__needs_elements_to_forgive),
         TEST(judge_check__never_forgives_damage),
         TEST(judge_check__mistrusts_zeros),
         TEST(judge_check__sees_unsteadiness_over_rounds),

@@ -293,6 +293,243 @@ static void store__keeps_a_blame_with_its_steps(void **state)
     store_close(s);
 }
 
+static void execute_beside(struct folder *f, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(fs_join(&f->arena, f->path, "store.db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void store__lists_more_than_a_page_of_rows(void **state)
+{
+    struct folder *f = *state;
+    struct store *s = open_store(f);
+    enum { ROWS = 40 };
+    int64_t epoch, rows_of[ROWS];
+    assert_ok(store_epoch(&epoch, s, "e"));
+    for (int i = 0; i < ROWS; i++) {
+        struct result_row row = sample_row(epoch);
+        row.artifact = i % 2 ? "odd" : "even";
+        row.seed = i;
+        assert_ok(store_add_result(s, &row));
+        rows_of[i] = row.row;
+    }
+    struct result_row *rows, one;
+    size_t count;
+    bool found;
+    assert_ok(store_list_results(&rows, &count, &f->arena, s, NULL));
+    assert_int_equal(count, ROWS);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(rows[i].seed, i);
+        assert_int_equal(rows[i].row, rows_of[i]);
+    }
+    assert_ok(store_list_results(&rows, &count, &f->arena, s, "odd"));
+    assert_int_equal(count, ROWS / 2);
+    assert_int_equal(rows[0].seed, 1);
+    assert_ok(store_list_results(&rows, &count, &f->arena, s, "neither"));
+    assert_int_equal(count, 0);
+    assert_ok(store_get_result(&one, &found, &f->arena, s, rows_of[7]));
+    assert_true(found);
+    assert_int_equal(one.seed, 7);
+    assert_ok(store_get_result(&one, &found, &f->arena, s, 4711));
+    assert_false(found);
+    store_close(s);
+}
+
+static void store__tells_when_a_row_was_written(void **state)
+{
+    struct folder *f = *state;
+    struct store *s = open_store(f);
+    int64_t epoch;
+    assert_ok(store_epoch(&epoch, s, "e"));
+    struct result_row row = sample_row(epoch);
+    row.created_s = 0; /* now */
+    bool found;
+    assert_ok(store_add_result(s, &row));
+    assert_ok(store_find_result(&row, &found, &f->arena, s, "job-1"));
+    assert_true(row.created_s > 1700000000);
+    store_close(s);
+}
+
+static void store__finds_epochs_and_builds_of_a_commit(void **state)
+{
+    struct folder *f = *state;
+    struct store *s = open_store(f);
+    int64_t epoch;
+    const char *text;
+    bool found;
+    assert_ok(store_epoch(&epoch, s, "arch x"));
+    assert_ok(store_epoch_text(&text, &f->arena, s, epoch));
+    assert_string_equal(text, "arch x");
+    assert_ok(store_epoch_text(&text, &f->arena, s, epoch + 1));
+    assert_string_equal(text, "");
+    struct build_row row = {.artifact = "a",
+                            .candidate = "pebble",
+                            .commit = "c",
+                            .tree = "t",
+                            .recipe = "r",
+                            .outcome = OUTCOME_OK,
+                            .detail = "",
+                            .log = ""};
+    assert_ok(store_add_build(s, &row));
+    row.artifact = "b";
+    row.clean = true; /* a confirmation's build is not the one that jobs run on */
+    assert_ok(store_add_build(s, &row));
+    assert_ok(store_find_commit_build(&row, &found, &f->arena, s, "pebble", "c"));
+    assert_true(found);
+    assert_string_equal(row.artifact, "a");
+    assert_ok(store_find_commit_build(&row, &found, &f->arena, s, "sling", "c"));
+    assert_false(found);
+    assert_ok(store_find_build(&row, &found, &f->arena, s, "c"));
+    assert_false(found);
+    struct comparison_row comparison = {.id = "abc", .candidate = "pebble", .epoch = epoch}, *listed;
+    size_t count;
+    assert_ok(store_list_comparisons(&listed, &count, &f->arena, s));
+    assert_int_equal(count, 0);
+    assert_ok(store_find_comparison(&comparison, &found, &f->arena, s, "latest"));
+    assert_false(found);
+    comparison = (struct comparison_row){.id = "abc", .candidate = "pebble", .epoch = epoch};
+    assert_ok(store_add_comparison(s, &comparison, NULL, 0));
+    assert_ok(store_list_comparisons(&listed, &count, &f->arena, s));
+    assert_int_equal(count, 1);
+    assert_string_equal(listed[0].id, "abc");
+    store_close(s);
+}
+
+/* A word of a newer assay reads as infra: nothing is concluded from it. */
+static void store__concludes_nothing_from_unknown_words(void **state)
+{
+    struct folder *f = *state;
+    struct store *s = open_store(f);
+    int64_t epoch;
+    bool found;
+    assert_ok(store_epoch(&epoch, s, "e"));
+    struct result_row row = sample_row(epoch);
+    row.purpose = PURPOSE_TIMING;
+    assert_ok(store_add_result(s, &row));
+    assert_ok(store_find_result(&row, &found, &f->arena, s, "job-1"));
+    assert_int_equal(row.purpose, PURPOSE_TIMING);
+    execute_beside(f, "UPDATE result SET outcome = 'melted', stage = 'fusion', purpose = 'art'");
+    assert_ok(store_find_result(&row, &found, &f->arena, s, "job-1"));
+    assert_int_equal(row.outcome, OUTCOME_INFRA);
+    assert_int_equal(row.stage, STAGE_CHECKOUT);
+    assert_int_equal(row.purpose, PURPOSE_CORRECTNESS);
+    store_close(s);
+}
+
+/* What belongs together is there together or not at all. */
+static void store__rolls_back_what_is_half_written(void **state)
+{
+    struct folder *f = *state;
+    struct store *s = open_store(f);
+    int64_t epoch;
+    struct store_counts counts;
+    assert_ok(store_epoch(&epoch, s, "e"));
+    execute_beside(f, "DROP TABLE comparison_item; DROP TABLE step");
+    struct comparison_item item = {.problem = "p", .variant = "", .model = ""};
+    struct comparison_row comparison = {.id = "abc", .candidate = "pebble", .epoch = epoch};
+    struct step_row step = {.commit = "g", .answer = "good"};
+    struct blame_row blame = {.hunt = "h", .candidate = "pebble", .problem = "p"};
+    assert_fails(store_add_comparison(s, &comparison, &item, 1), ERR_FOREIGN, "comparison_item");
+    assert_fails(store_add_blame(s, &blame, &step, 1), ERR_FOREIGN, "step");
+    assert_ok(store_counts(&counts, s));
+    assert_int_equal(counts.comparisons, 0);
+    assert_int_equal(counts.blames, 0);
+    assert_ok(store_add_comparison(s, &comparison, &item, 0)); /* no transaction was left open */
+    assert_ok(store_counts(&counts, s));
+    assert_int_equal(counts.comparisons, 1);
+    store_close(s);
+}
+
+/* Every call on a store that lacks its tables says so, and which. */
+static void store__names_what_it_lacks(void **state)
+{
+    struct folder *f = *state;
+    struct store *s = open_store(f);
+    execute_beside(f, "PRAGMA foreign_keys = OFF; DROP TABLE step; DROP TABLE blame; DROP TABLE pair;"
+                      " DROP TABLE comparison_item; DROP TABLE comparison; DROP TABLE result;"
+                      " DROP TABLE build; DROP TABLE epoch");
+    struct arena *a = &f->arena;
+    int64_t epoch;
+    const char *text;
+    bool found;
+    size_t count;
+    struct build_row build = {.artifact = "a"};
+    struct result_row result = sample_row(1), *results;
+    struct pair_row pair = {.session = "s"}, *pairs;
+    struct comparison_row comparison = {.id = "c"}, *comparisons;
+    struct comparison_item *items;
+    struct blame_row blame = {.hunt = "h"}, *blames;
+    struct step_row *steps;
+    struct store_counts counts;
+    assert_fails(store_epoch(&epoch, s, "e"), ERR_FOREIGN, "no such table: epoch");
+    assert_fails(store_epoch_text(&text, a, s, 1), ERR_FOREIGN, "no such table: epoch");
+    assert_fails(store_add_build(s, &build), ERR_FOREIGN, "no such table: build");
+    assert_fails(store_find_build(&build, &found, a, s, "a"), ERR_FOREIGN, "no such table: build");
+    assert_fails(store_find_commit_build(&build, &found, a, s, "p", "c"), ERR_FOREIGN, "build");
+    assert_fails(store_add_result(s, &result), ERR_FOREIGN, "no such table: result");
+    assert_fails(store_find_result(&result, &found, a, s, "j"), ERR_FOREIGN, "table: result");
+    assert_fails(store_get_result(&result, &found, a, s, 1), ERR_FOREIGN, "table: result");
+    assert_fails(store_list_results(&results, &count, a, s, NULL), ERR_FOREIGN, "table: result");
+    assert_fails(store_add_pair(s, &pair), ERR_FOREIGN, "no such table: pair");
+    assert_fails(store_list_pairs(&pairs, &count, a, s, "s", "p", "a"), ERR_FOREIGN, "pair");
+    assert_fails(store_add_comparison(s, &comparison, NULL, 0), ERR_FOREIGN, "comparison");
+    assert_fails(store_find_comparison(&comparison, &found, a, s, "c"), ERR_FOREIGN, "comparison");
+    assert_fails(store_list_comparisons(&comparisons, &count, a, s), ERR_FOREIGN, "comparison");
+    assert_fails(store_list_comparison_items(&items, &count, a, s, "c"), ERR_FOREIGN, "item");
+    assert_fails(store_add_blame(s, &blame, NULL, 0), ERR_FOREIGN, "no such table: blame");
+    assert_fails(store_find_blame(&blame, &found, a, s, "h", "p"), ERR_FOREIGN, "table: blame");
+    assert_fails(store_list_blames(&blames, &count, a, s, "p", "g", "b"), ERR_FOREIGN, "blame");
+    assert_fails(store_list_steps(&steps, &count, a, s, "h", "p"), ERR_FOREIGN, "no such table");
+    assert_fails(store_counts(&counts, s), ERR_FOREIGN, "no such table: build");
+    store_close(s);
+}
+
+static int64_t ask_beside(struct folder *f, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(fs_join(&f->arena, f->path, "store.db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t answer = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return answer;
+}
+
+static void store__numbers_its_schema(void **state)
+{
+    struct folder *f = *state;
+    store_close(open_store(f));
+    assert_int_equal(ask_beside(f, "PRAGMA user_version"), 1);
+}
+
+/* A migration that fails leaves the database as it was. */
+static void store__migrates_whole_or_not_at_all(void **state)
+{
+    struct folder *f = *state;
+    struct store *s = NULL;
+    execute_beside(f, "CREATE TABLE pair(mine INTEGER)");
+    assert_fails(store_open(&s, fs_join(&f->arena, f->path, "store.db")), ERR_FOREIGN,
+                 "already exists");
+    assert_null(s);
+    assert_int_equal(ask_beside(f, "PRAGMA user_version"), 0);
+    assert_int_equal(ask_beside(f, "SELECT count(*) FROM sqlite_master WHERE type = 'table'"), 1);
+}
+
+static void store__says_where_it_cannot_be(void **state)
+{
+    struct folder *f = *state;
+    struct store *s = NULL;
+    assert_fails(store_open(&s, fs_join(&f->arena, f->path, "no/store.db")), ERR_FOREIGN,
+                 "opening");
+    assert_null(s);
+}
+
+#define STORE_TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +550,15 @@ int main(void)
                                         folder_teardown),
         cmocka_unit_test_setup_teardown(store__keeps_a_blame_with_its_steps, folder_setup,
                                         folder_teardown),
+        STORE_TEST(store__lists_more_than_a_page_of_rows),
+        STORE_TEST(store__tells_when_a_row_was_written),
+        STORE_TEST(store__finds_epochs_and_builds_of_a_commit),
+        STORE_TEST(store__concludes_nothing_from_unknown_words),
+        STORE_TEST(store__rolls_back_what_is_half_written),
+        STORE_TEST(store__names_what_it_lacks),
+        STORE_TEST(store__numbers_its_schema),
+        STORE_TEST(store__migrates_whole_or_not_at_all),
+        STORE_TEST(store__says_where_it_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

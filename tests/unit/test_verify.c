@@ -369,6 +369,11 @@ static bool in_one_image(const struct problem *p, const int64_t *index)
     return index[0] == 1 && index[4] % 2 == 0;
 }
 
+static bool in_last_place(const struct problem *p, const int64_t *index)
+{
+    return index[0] == 0 && index[2] == 0 && index[3] == 0 && index[4] == problem_out(p, 1) - 1;
+}
+
 static bool anywhere(const struct problem *p, const int64_t *index)
 {
     (void)p;
@@ -391,6 +396,9 @@ static void the_place_is_counted_and_signed(void **state)
         "conv bwd_data f32 n2 c8 k8 g1 in9x10 fil3x3 str2x2 dil1x1 pad1:1x0:1 ngchw gkcyx ngkhw";
     static const char weight[] =
         "conv bwd_weight f32 n2 c8 k8 g1 in9x10 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw";
+    /* A third of the columns is the tail: one element there says nothing. */
+    static const char row[] =
+        "conv fwd f32 n1 c2 k2 g1 in1x24 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw";
     static const char grouped[] =
         "conv fwd f32 n2 c16 k16 g4 in8x8 fil1x1 str1x1 dil1x1 pad0:0x0:0 nhwgc gkcyx nhwgk";
     static const struct {
@@ -403,6 +411,7 @@ static void the_place_is_counted_and_signed(void **state)
         {fwd, in_last_columns, "tail", "unwritten tail"},
         {fwd, in_one_image, "in part", "unwritten in part"},
         {fwd, anywhere, "everywhere", "unwritten"},
+        {row, in_last_place, "one element", "unwritten one element"},
         {data, in_odd_columns, "phase 1", "unwritten phase 1"},
         {data, off_phase_zero, "phase>0", "unwritten phase>0"},
         {weight, off_centre, "border", "unwritten border"},
