@@ -188,7 +188,7 @@ const char *report_level_meaning(const char *level)
 {
     static const char *const meanings[][2] = {
         {"PROVEN", "parent good, culprit bad, both freshly built, and its revert at head repairs"},
-        {"CONFIRMED", "parent good, culprit bad, both freshly built; no revert was possible"},
+        {"CONFIRMED", "parent good, culprit bad, both freshly built; no revert at head proves it"},
         {"LIKELY", "from the answers of the search alone, not built afresh"},
         {"RANGE", "one of several commits that could not be told apart"},
         {"NOT-REPRODUCED", "the bad end does not fail"},

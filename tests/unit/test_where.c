@@ -32,7 +32,7 @@ static void fields_are_the_problems(void **state)
         "pad_h_lo == 0 and pad_h_hi == 1 and pad_w_lo == 2 and pad_w_hi == 3",
         "out_h == 6 and out_w == 7",
         "direction == bwd_data and dtype == f16 and layout == nhwc",
-        "in_d == 1 and fil_d == 1 and out_d == 1 and stride_d == 1 and dilation_d == 1 and "
+        "in_d == 1 and fil_d == 1 and out_d == 1 and stride_d == 1 and dilation_d == 1",
         "pad_d_lo == 0 and pad_d_hi == 0",
         "reduction == 36 and bytes > 0 and flops > 0",
     };
