@@ -8,13 +8,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Apart, so that no line of the list looks like two. */
-#define LAYOUTS "ngcdhw gkczyx ngkdhw"
-
 static const char *const lines[] = {
     "conv fwd f32 n1 c64 k64 g1 in56x56 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw",
     "conv bwd_weight f16 n32 c6 k9 g3 in7 fil2 str2 dil2 pad0:1 nwgc gkxc nwgk",
-    "conv bwd_data bf16 n2 c8 k8 g1 in4x9x8 fil1x3x2 str1x2x3 dil1x1x1 pad0:0x1:2x2:1 " LAYOUTS,
+    "conv fwd f32 n1 c4 k4 g1 in5x6x7 fil1x2x3 str1x2x1 dil1x1x1 pad0:1x0:0x2:0 ngcdhw gkczyx ngkdhw",
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
