@@ -421,6 +421,34 @@ static void skips__of_one_problem_do_not_hinder_another(void **unused)
 
 /* 8-commit broken blocks in a line of 256, as facts/bisection.md 3.3: galloping took 10.1, 12.3 and 15.2 attempts for 10, 20 and 30 %. The
  * two ends come on top. */
+/* When no suspect can be asked, a commit beside them that divides them best is. */
+static void skips__are_gone_round_by_the_best_side_branch(void **unused)
+{
+    (void)unused;
+    /* 0 - 1 - 2 - 3 - 4 ------ 7   5 stands on 2, 6 on 1, merged by 7. */
+    make_line(5);
+    add_commit(&(size_t){2}, 1);
+    add_commit(&(size_t){1}, 1);
+    add_commit((size_t[]){4, 5, 6}, 3);
+    find_descent();
+    struct bisect *b = start(1, false);
+    size_t problems[1], suspects[8], count, commit;
+    bisect_tell(b, 0, 7, BISECT_BAD);
+    bisect_tell(b, 0, 0, BISECT_GOOD);
+    bisect_tell(b, 0, 4, BISECT_BAD);
+    for (size_t i = 1; i < 4; i++)
+        bisect_skip(b, i);
+    assert_int_equal(bisect_state(b, 0), BISECT_OPEN);
+    assert_true(bisect_ask(&commit, problems, &count, b));
+    assert_int_equal(commit, 5);
+    assert_int_equal(count, 1);
+    bisect_tell(b, 0, 5, BISECT_GOOD);
+    assert_int_equal(bisect_state(b, 0), BISECT_RANGE); /* 6 would tell nothing more */
+    assert_int_equal(bisect_suspects(suspects, b, 0), 2);
+    assert_int_equal(suspects[0], 3);
+    bisect_free(b);
+}
+
 static void skips__gallop_out_of_blocks(void **unused)
 {
     (void)unused;
@@ -958,6 +986,7 @@ int main(void)
         cmocka_unit_test(first_parent_only__blames_the_merge),
         cmocka_unit_test(skips__leave_the_smallest_set_possible),
         cmocka_unit_test(skips__of_one_problem_do_not_hinder_another),
+        cmocka_unit_test(skips__are_gone_round_by_the_best_side_branch),
         cmocka_unit_test(skips__gallop_out_of_blocks),
         cmocka_unit_test(sharing__300_problems_4_culprits_256_commits),
         cmocka_unit_test(sharing__lists_only_problems_that_the_answer_divides),

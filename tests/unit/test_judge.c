@@ -119,6 +119,30 @@ static void judge_check__never_forgives_damage(void **state)
     assert_int_equal(judged(*state, &g, &integer, 1), OUTCOME_MISMATCH);
 }
 
+/* Of several alike the first speaks, in its own words. */
+static void judge_check__keeps_the_words_of_the_row(void **state)
+{
+    struct gate g = gate(*state);
+    struct check_verdict v;
+    struct result_row rows[2] = {row("integer", OUTCOME_CRASH, ""),
+                                 row("integer", OUTCOME_TIMEOUT, "")};
+    rows[0].detail = "killed by SIGSEGV";
+    rows[1].row = 2;
+    judge_check(&v, *state, &g, rows, 2);
+    assert_int_equal(v.row, 1);
+    assert_int_equal(v.stage, STAGE_VERIFY);
+    assert_string_equal(v.detail, "killed by SIGSEGV");
+    rows[0].outcome = OUTCOME_NO_VERDICT;
+    rows[0].stage = STAGE_EXECUTE;
+    rows[0].detail = "exit 3";
+    judge_check(&v, *state, &g, rows, 1);
+    assert_string_equal(v.detail, "exit 3");
+    assert_string_equal(v.code, "c");
+    rows[1].code = "d";
+    judge_check(&v, *state, &g, rows, 2);
+    assert_string_equal(v.code, ""); /* two codes are none */
+}
+
 static void judge_check__mistrusts_zeros(void **state)
 {
     struct gate g = gate(*state);
@@ -443,6 +467,17 @@ static void judge_model__adds_its_layers(void **state)
     assert_true(fabs(j.effect.error - 3.0 / 5.0 * slow.effect.error) < 1e-4); /* by share of time */
     judge_model(&j, *state, &g, layers, 1);
     assert_int_equal(j.verdict, SPEED_REGRESSED);
+    struct speed_judgement quick = {.verdict = SPEED_EQUIVALENT, .base_ns = 1, .head_ns = 1};
+    struct judge_layer smallest = {.count = 1, .judgement = &quick};
+    judge_model(&j, *state, &g, &smallest, 1);
+    assert_int_equal(j.verdict, SPEED_EQUIVALENT);
+    quick.base_ns = 0;
+    judge_model(&j, *state, &g, &smallest, 1);
+    assert_int_equal(j.verdict, SPEED_MISSING);
+    quick.base_ns = 1;
+    quick.head_ns = 0;
+    judge_model(&j, *state, &g, &smallest, 1);
+    assert_int_equal(j.verdict, SPEED_MISSING);
     struct speed_judgement few = speed(*state, &g, 6, 1.5);
     struct judge_layer unequal[2] = {{.count = 1, .judgement = &few},
                                      {.count = 1, .judgement = &slow}};
@@ -468,6 +503,7 @@ int main(void)
         TEST(judge_check__holds_real_data_against_the_gate),
         TEST(judge_check__needs_elements_to_forgive),
         TEST(judge_check__never_forgives_damage),
+        TEST(judge_check__keeps_the_words_of_the_row),
         TEST(judge_check__mistrusts_zeros),
         TEST(judge_check__sees_unsteadiness_over_rounds),
         TEST(judge_change__names_every_step),

@@ -202,6 +202,27 @@ static void one_wrong_element_is_located(void **state)
     tear_down(&b);
 }
 
+/* Where only equality is right, all wrong elements are infinitely off: the largest error is the
+ * worst, wherever it stands. */
+static void of_exact_data_the_largest_error_is_the_worst(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct verify_stats s;
+    set_up(&b, "conv fwd f32 n1 c2 k2 g1 in1x8 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw",
+           DATA_INTEGER);
+    for (int64_t largest = 0; largest < 3; largest++) {
+        write_right_result(&b);
+        for (int64_t i = 0; i < 3; i++)
+            tensor_set(b.result, i, b.answer.value[i] + (i == largest ? 9 : 1));
+        measure(&s, &b);
+        assert_int_equal(s.mismatches, 3);
+        assert_true(s.worst_error == 9);
+        assert_int_equal(s.worst_index[4], largest);
+    }
+    tear_down(&b);
+}
+
 static void check_nan(struct bench *b)
 {
     struct verify_stats s;
@@ -411,6 +432,7 @@ static void the_place_is_counted_and_signed(void **state)
         {fwd, in_last_columns, "tail", "unwritten tail"},
         {fwd, in_one_image, "in part", "unwritten in part"},
         {fwd, anywhere, "everywhere", "unwritten"},
+        {row, in_last_columns, "tail", "unwritten tail"},
         {row, in_last_place, "one element", "unwritten one element"},
         {data, in_odd_columns, "phase 1", "unwritten phase 1"},
         {data, off_phase_zero, "phase>0", "unwritten phase>0"},
@@ -745,6 +767,7 @@ int main(void)
         cmocka_unit_test(a_right_result_is_right),
         cmocka_unit_test(one_number_over_the_tolerance_is_off),
         cmocka_unit_test(one_wrong_element_is_located),
+        cmocka_unit_test(of_exact_data_the_largest_error_is_the_worst),
         cmocka_unit_test(nan_and_infinity_are_off),
         cmocka_unit_test(unwritten_elements_are_told_apart),
         cmocka_unit_test(all_zeros_are_off),
