@@ -325,6 +325,27 @@ static void first_parents__come_before_side_branches(void **unused)
     bisect_free(b);
 }
 
+/* A first-parent line ends at a commit without parents. */
+static void first_parents__end_at_a_root(void **unused)
+{
+    (void)unused;
+    /* 0 - 1 - 3   2, a root, is the first parent of the merge 4 of 2 and 3. */
+    g.count = 0;
+    add_commit(NULL, 0);
+    add_commit(&(size_t){0}, 1);
+    add_commit(NULL, 0);
+    add_commit(&(size_t){1}, 1);
+    add_commit((size_t[]){2, 3}, 2);
+    find_descent();
+    struct bisect *b = start(1, false);
+    size_t problems[1], count, commit;
+    bisect_tell(b, 0, 4, BISECT_BAD);
+    bisect_tell(b, 0, 0, BISECT_GOOD);
+    assert_true(bisect_ask(&commit, problems, &count, b));
+    assert_int_equal(commit, 2);
+    bisect_free(b);
+}
+
 static void first_parent_only__blames_the_merge(void **unused)
 {
     (void)unused;
@@ -983,6 +1004,7 @@ int main(void)
         cmocka_unit_test(graphs__several_culprits),
         cmocka_unit_test(graphs__shared_by_many_problems),
         cmocka_unit_test(first_parents__come_before_side_branches),
+        cmocka_unit_test(first_parents__end_at_a_root),
         cmocka_unit_test(first_parent_only__blames_the_merge),
         cmocka_unit_test(skips__leave_the_smallest_set_possible),
         cmocka_unit_test(skips__of_one_problem_do_not_hinder_another),

@@ -485,6 +485,23 @@ static void counts_by_place(void **state)
     tear_down(&b);
 }
 
+/* Backward data with stride 2 and outputs 0 and 1: input columns 0, 4 and 5 would meet taps of
+ * outputs that are not there. */
+static void the_border_of_strided_backward_data(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct verify_stats s;
+    set_up(&b,
+           "conv bwd_data f32 n1 c1 k1 g1 in1x6 fil1x3 str1x2 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw",
+           DATA_REAL);
+    plant(&b, anywhere, false);
+    measure(&s, &b);
+    assert_int_equal(s.mismatches, 6);
+    assert_int_equal(s.at_border, 3);
+    tear_down(&b);
+}
+
 /* ---- right devices: none is ever flagged ---- */
 
 static float product_of(const struct bench *b, int64_t n, int64_t k, int64_t c, double *w)
@@ -774,6 +791,7 @@ int main(void)
         cmocka_unit_test(damaged_guards_are_counted_by_side),
         cmocka_unit_test(the_place_is_counted_and_signed),
         cmocka_unit_test(counts_by_place),
+        cmocka_unit_test(the_border_of_strided_backward_data),
         cmocka_unit_test(right_accumulation_in_any_order_is_never_flagged),
         cmocka_unit_test(integer_data_are_exact_in_any_order),
         cmocka_unit_test(f16_accumulation_is_off_by_the_f32_profile_and_right_by_its_own),
