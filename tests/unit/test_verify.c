@@ -395,6 +395,12 @@ static bool in_last_place(const struct problem *p, const int64_t *index)
     return index[0] == 0 && index[2] == 0 && index[3] == 0 && index[4] == problem_out(p, 1) - 1;
 }
 
+static bool in_even_columns(const struct problem *p, const int64_t *index)
+{
+    (void)p;
+    return index[4] % 2 == 0;
+}
+
 static bool in_first_place(const struct problem *p, const int64_t *index)
 {
     (void)p;
@@ -439,6 +445,7 @@ static void the_place_is_counted_and_signed(void **state)
         {fwd, in_one_image, "in part", "unwritten in part"},
         {fwd, anywhere, "everywhere", "unwritten"},
         {fwd, in_first_place, "one element", "unwritten one element"}, /* a corner by chance */
+        {row, in_even_columns, "everywhere", "unwritten"}, /* half is no small part */
         {row, in_last_columns, "tail", "unwritten tail"},
         {row, in_last_place, "one element", "unwritten one element"},
         {data, in_odd_columns, "phase 1", "unwritten phase 1"},
