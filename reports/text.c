@@ -199,6 +199,41 @@ static void put_blames(struct screen *s, const struct report *r)
         left_out(s, 0, r->blame_count - MOST_ROWS, "more");
 }
 
+/* "mismatch: 84abc3fcc5 subject; 3 problems" */
+static const char *blame_in_short(char *text, size_t size, const struct report_blame *blame)
+{
+    char sha[11], number[60] = "";
+    const char *subject = blame->culprit.subject ? blame->culprit.subject : "";
+    if (blame->problem_count > 0)
+        report_number_of(number, sizeof number, blame->problem_count, "problem");
+    if (blame->culprit.sha)
+        snprintf(text, size, "%s: %s %s%s%s", blame->what,
+                 report_short_sha(sha, blame->culprit.sha), subject, *number ? "; " : "", number);
+    else
+        snprintf(text, size, "%s%s%s", blame->what, *number ? "; " : "", number);
+    return text;
+}
+
+/* Several blames once more, a line or two each, where a terminal comes to rest. */
+static void put_short(struct screen *s, const struct report *r)
+{
+    enum { LEVELS = 16 };
+    if (r->blame_count < 2)
+        return;
+    screen_heading(s, "IN SHORT");
+    for (size_t i = 0; i < r->blame_count && i < MOST_ROWS; i++) {
+        const struct report_blame *blame = &r->blames[i];
+        char text[600];
+        screen_styled(s, screen_tone_style(blame->tone), blame->level);
+        screen_spaces(s, LEVELS - screen_columns_of(blame->level));
+        screen_wrap(s, blame_in_short(text, sizeof text, blame), LEVELS, s->width < 60 ? 4 : LEVELS,
+                    s->width);
+        buf_add_char(s->out, '\n');
+    }
+    if (r->blame_count > MOST_ROWS)
+        left_out(s, 0, r->blame_count - MOST_ROWS, "more");
+}
+
 /* The columns of the speed table, right of the names. */
 enum {
     BATCH = 7,
@@ -486,6 +521,7 @@ void report_text(struct buf *out, const struct report *r, int width, bool colour
     put_checks(&s, r);
     put_coverage(&s, r);
     put_figures(&s, r);
+    put_short(&s, r);
     if (r->recommendation && *r->recommendation)
         buf_add_char(out, '\n');
     screen_paragraph(&s, SCREEN_BOLD, 0, 0, r->recommendation);
