@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -13,7 +12,7 @@
 
 struct message {
     pid_t group;
-    bool ended;
+    int ended; /* no padding: it is sent as it lies in memory */
 };
 
 static pid_t owner; /* a fork of ours (a test) has none yet */
@@ -34,7 +33,7 @@ void proc_guard_began(pid_t group)
 
 void proc_guard_ended(pid_t group)
 {
-    tell((struct message){.group = group, .ended = true});
+    tell((struct message){.group = group, .ended = 1});
 }
 
 /* The guard's side. */
