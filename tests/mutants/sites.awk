@@ -47,9 +47,10 @@ function negate(head,    at, i, depth, c, inner) {
 function look(    was_table) {
     masked = mask($0)
     if (masked ~ /^[a-z].*\(/ && match(masked, /[a-z_0-9]+\(/)) name = substr($0, RSTART, RLENGTH - 1)
-    if ($0 ~ /^static const|^enum \{|^#define/) in_table = 1
+    # Constants stand in tables: one of structs ends with a bracket at the margin.
+    if (masked ~ /^static const [^()]*$|^enum \{/) in_table = masked ~ /struct/ ? 2 : 1
     was_table = in_table
-    if (in_table && (masked ~ /;[~ ]*$/ || $0 ~ /^#define/ && $0 !~ /\\$/)) in_table = 0
+    if (in_table && (in_table == 1 ? masked ~ /;[~ ]*$/ : masked ~ /^}.*;[~ ]*$/)) in_table = 0
     if (was_table || masked ~ /^#/ || following ~ /bug\(/) return
     if (masked ~ /bug\(|capacity|room|larger|xrealloc|_Static_assert|sqlite3_bind|int_at|text_at/) return
     swap(" < ", " >= "); swap(" < ", " <= "); swap(" > ", " <= "); swap(" > ", " >= ")

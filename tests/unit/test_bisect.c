@@ -470,6 +470,53 @@ static void skips__are_gone_round_by_the_best_side_branch(void **unused)
     bisect_free(b);
 }
 
+/* A merge of two branches from one suspect holds it once, and so divides it from another. */
+static void skips__count_a_suspect_below_a_merge_once(void **unused)
+{
+    (void)unused;
+    /* 0 - 1 - 5 ------- 6   2 and 3 stand on 1, 4 merges them. */
+    make_line(2);
+    add_commit(&(size_t){1}, 1);
+    add_commit(&(size_t){1}, 1);
+    add_commit((size_t[]){2, 3}, 2);
+    add_commit(&(size_t){1}, 1);
+    add_commit((size_t[]){5, 4}, 2);
+    find_descent();
+    struct bisect *b = start(1, false);
+    size_t problems[1], count, commit;
+    bisect_tell(b, 0, 6, BISECT_BAD);
+    bisect_tell(b, 0, 0, BISECT_GOOD);
+    bisect_tell(b, 0, 5, BISECT_BAD);
+    for (size_t i = 1; i < 4; i++)
+        bisect_skip(b, i);
+    assert_true(bisect_ask(&commit, problems, &count, b));
+    assert_int_equal(commit, 4);
+    bisect_tell(b, 0, 4, BISECT_GOOD);
+    assert_int_equal(bisect_culprit(b, 0), 5);
+    bisect_free(b);
+}
+
+/* The steps out of a skipped commit count the commits that are offered, not those of other branches between them. */
+static void skips__are_left_along_the_line(void **unused)
+{
+    (void)unused;
+    /* 0 - 1 - 2 - 5 -- 6   3 - 4 beside, from 0. */
+    make_line(3);
+    add_commit(&(size_t){0}, 1);
+    add_commit(&(size_t){3}, 1);
+    add_commit(&(size_t){2}, 1);
+    add_commit((size_t[]){5, 4}, 2);
+    find_descent();
+    struct bisect *b = start(1, false);
+    size_t problems[1], count, commit;
+    bisect_tell(b, 0, 6, BISECT_BAD);
+    bisect_tell(b, 0, 0, BISECT_GOOD);
+    bisect_skip(b, 5); /* half of the suspects: it would have been asked */
+    assert_true(bisect_ask(&commit, problems, &count, b));
+    assert_int_equal(commit, 2);
+    bisect_free(b);
+}
+
 static void skips__gallop_out_of_blocks(void **unused)
 {
     (void)unused;
@@ -1009,6 +1056,8 @@ int main(void)
         cmocka_unit_test(skips__leave_the_smallest_set_possible),
         cmocka_unit_test(skips__of_one_problem_do_not_hinder_another),
         cmocka_unit_test(skips__are_gone_round_by_the_best_side_branch),
+        cmocka_unit_test(skips__count_a_suspect_below_a_merge_once),
+        cmocka_unit_test(skips__are_left_along_the_line),
         cmocka_unit_test(skips__gallop_out_of_blocks),
         cmocka_unit_test(sharing__300_problems_4_culprits_256_commits),
         cmocka_unit_test(sharing__lists_only_problems_that_the_answer_divides),

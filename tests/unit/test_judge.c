@@ -465,6 +465,8 @@ static void judge_model__adds_its_layers(void **state)
     assert_true(fabs(j.base_ns - 4e6) < 1 && fabs(j.head_ns - 5e6) < 1e4);
     assert_true(fabs(j.effect.mean - log(5.0 / 4.0)) < 0.01);
     assert_true(fabs(j.effect.error - 3.0 / 5.0 * slow.effect.error) < 1e-4); /* by share of time */
+    assert_true(j.effect.low < j.effect.mean && j.effect.mean < j.effect.high);
+    assert_true(fabs(j.effect.mean - j.effect.low - (j.effect.high - j.effect.mean)) < 1e-12);
     judge_model(&j, *state, &g, layers, 1);
     assert_int_equal(j.verdict, SPEED_REGRESSED);
     struct speed_judgement quick = {.verdict = SPEED_EQUIVALENT, .base_ns = 1, .head_ns = 1};

@@ -116,6 +116,23 @@ static double bound(const struct bench *b, int64_t i)
     }
 }
 
+static void check_bound(struct bench *b)
+{
+    struct verify_stats s;
+    double largest = 0;
+    bool exact = b->kind == DATA_INTEGER || b->accumulator == ACCUMULATOR_I32;
+    for (int64_t i = 0; !exact && i < b->result->elements; i++)
+        largest = fmax(largest, bound(b, i));
+    measure(&s, b);
+    assert_true(fabs(s.max_tolerance - largest) <= 1e-12 * largest);
+}
+
+static void the_tolerance_is_the_published_bound(void **state)
+{
+    (void)state;
+    for_all(check_bound);
+}
+
 /* The next number of the type above the present one. */
 static double next_above(const struct tensor *t, int64_t i)
 {
@@ -211,6 +228,10 @@ static void of_exact_data_the_largest_error_is_the_worst(void **state)
     struct verify_stats s;
     set_up(&b, "conv fwd f32 n1 c2 k2 g1 in1x8 fil1x1 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw",
            DATA_INTEGER);
+    write_right_result(&b);
+    measure(&s, &b);
+    assert_true(s.worst_ratio == 0 && b.answer.value[0] != 0);
+    assert_true(s.worst_expected == b.answer.value[0]); /* of equals the first */
     for (int64_t largest = 0; largest < 3; largest++) {
         write_right_result(&b);
         for (int64_t i = 0; i < 3; i++)
@@ -796,6 +817,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_right_result_is_right),
+        cmocka_unit_test(the_tolerance_is_the_published_bound),
         cmocka_unit_test(one_number_over_the_tolerance_is_off),
         cmocka_unit_test(one_wrong_element_is_located),
         cmocka_unit_test(of_exact_data_the_largest_error_is_the_worst),
