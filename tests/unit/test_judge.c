@@ -138,6 +138,10 @@ static void judge_check__keeps_the_words_of_the_row(void **state)
     judge_check(&v, *state, &g, rows, 1);
     assert_string_equal(v.detail, "exit 3");
     assert_string_equal(v.code, "c");
+    struct result_row wrong = row("integer", OUTCOME_MISMATCH, "elements 9\nmismatches 3\n");
+    wrong.detail = "3 of 9 off";
+    judge_check(&v, *state, &g, &wrong, 1);
+    assert_string_equal(v.detail, "integer data: 3 of 9 off");
     rows[1].code = "d";
     judge_check(&v, *state, &g, rows, 2);
     assert_string_equal(v.code, ""); /* two codes are none */
