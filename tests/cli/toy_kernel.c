@@ -1,7 +1,10 @@
 /* The toy's one kernel: 8 channels to 8 in a 1x1 filter over 16 pixels, whatever their shape; BALLAST is bytes of code that do
- * nothing. */
+ * nothing, WRONG is added to the last element. */
 #include <stdint.h>
 
+#ifndef WRONG
+#define WRONG 0
+#endif
 enum { C = 8, K = 8, P = 16 };
 
 #ifdef BALLAST
@@ -21,4 +24,5 @@ void assay_conv_0(void **params, const uint32_t workgroup[3])
             y[k * P + p] = sum;
         }
     }
+    y[K * P - 1] += WRONG;
 }
