@@ -50,12 +50,6 @@ static const char *again_run(const struct page *p, const char *commit, const cha
                         *commit ? commit : "HEAD", problem);
 }
 
-static const char *describe_check(struct arena *a, const struct check_verdict *v)
-{
-    return *v->detail ? arena_printf(a, "%s: %s", outcome_word(v->outcome), v->detail)
-                      : outcome_word(v->outcome);
-}
-
 static enum tone check_tone(const struct gate *g, enum check_change c)
 {
     if (c == CHECK_MISSING || c == CHECK_STILL_FAILING)
@@ -82,8 +76,8 @@ static void add_check(struct page *p, const struct compared *c)
         .problem = c->item.problem,
         .change = check_change_words(c->change),
         .tone = check_tone(p->q->gate, c->change),
-        .base = describe_check(p->arena, &c->base),
-        .head = describe_check(p->arena, &c->head),
+        .base = judge_describe(p->arena, &c->base),
+        .head = judge_describe(p->arena, &c->head),
         .signature = *c->head.signature ? c->head.signature : c->base.signature,
         .again = again_run(p, p->q->comparison->row.head_commit, c->item.problem),
         .theirs = their_words(p, c->item.problem, c->item.variant)};

@@ -20,30 +20,32 @@ static size_t count_items(const struct compare_request *q)
     return count;
 }
 
-/* What the request asks for, sweeps first; a problem that stands in two sweeps stands once. */
-static size_t list_items(struct comparison_item *items, struct sweep_problem *problems,
-                         const struct compare_request *q)
+/* Where each item's problem stands first. */
+static size_t *first_places(const struct comparison_item *items, size_t count)
+{
+    CLEANUP(mem_free_ptr) const char **texts = xcalloc(count + 1, sizeof *texts);
+    for (size_t i = 0; i < count; i++)
+        texts[i] = items[i].problem;
+    return mem_first_places(texts, count);
+}
+
+/* All that the request asks for, sweeps first. */
+static size_t list_wishes(struct comparison_item *items, struct sweep_problem *problems,
+                          const struct compare_request *q)
 {
     size_t count = 0;
     for (size_t i = 0; i < q->sweep_count; i++) {
         const struct sweep *s = &q->sweeps[i];
-        bool check = strcmp(s->purpose, "timing") != 0,
-             timed = strcmp(s->purpose, "correctness") != 0 && !q->no_timing;
-        size_t earlier = count; /* within a sweep nothing stands twice */
         for (size_t n = 0; n < s->count; n++) {
-            bool seen = false;
-            for (size_t k = 0; k < earlier && !seen; k++)
-                seen = strcmp(items[k].problem, s->problems[n].text) == 0;
-            if (seen)
-                continue;
             problems[count] = s->problems[n];
-            items[count++] = (struct comparison_item){.problem = s->problems[n].text,
-                                                      .variant = q->variant,
-                                                      .model = "",
-                                                      .batch = s->problems[n].problem.n,
-                                                      .count = 1,
-                                                      .check = check,
-                                                      .time = timed};
+            items[count++] = (struct comparison_item){
+                .problem = s->problems[n].text,
+                .variant = q->variant,
+                .model = "",
+                .batch = s->problems[n].problem.n,
+                .count = 1,
+                .check = strcmp(s->purpose, "timing") != 0,
+                .time = strcmp(s->purpose, "correctness") != 0 && !q->no_timing};
         }
     }
     for (size_t i = 0; i < q->model_count; i++) {
@@ -59,6 +61,27 @@ static size_t list_items(struct comparison_item *items, struct sweep_problem *pr
                                                       .check = true,
                                                       .time = !q->no_timing};
         }
+    }
+    return count;
+}
+
+/* The wishes, where a problem that stands in two sweeps stands once and is asked for both their
+ * purposes. */
+static size_t list_items(struct comparison_item *items, struct sweep_problem *problems,
+                         const struct compare_request *q)
+{
+    size_t all = list_wishes(items, problems, q), count = 0;
+    CLEANUP(mem_free_ptr) size_t *first = first_places(items, all);
+    CLEANUP(mem_free_ptr) size_t *place = xcalloc(all + 1, sizeof *place);
+    for (size_t i = 0; i < all; i++) {
+        if (first[i] != i && !*items[i].model) {
+            items[place[first[i]]].check |= items[i].check;
+            items[place[first[i]]].time |= items[i].time;
+            continue;
+        }
+        place[i] = count;
+        problems[count] = problems[i];
+        items[count++] = items[i];
     }
     return count;
 }
@@ -88,15 +111,6 @@ struct rows {
     size_t count;
 };
 
-static int by_problem(const void *left, const void *right)
-{
-    const struct result_row *l = left, *r = right;
-    int order = strcmp(l->problem, r->problem);
-    if (order == 0)
-        order = strcmp(l->variant, r->variant);
-    return order ? order : (l->row > r->row) - (l->row < r->row);
-}
-
 static int load_rows(struct rows *out, struct arena *a, struct store *s, const char *artifact,
                      int64_t epoch)
 {
@@ -108,7 +122,7 @@ static int load_rows(struct rows *out, struct arena *a, struct store *s, const c
     }
     out->count = kept;
     if (kept > 0)
-        qsort(out->all, kept, sizeof *out->all, by_problem);
+        qsort(out->all, kept, sizeof *out->all, store_by_configuration);
     return status;
 }
 
@@ -120,7 +134,7 @@ static void judge_rows(struct check_verdict *out, struct arena *a, const struct 
     size_t low = 0, high = rows->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (by_problem(&rows->all[middle], &wanted) < 0)
+        if (store_by_configuration(&rows->all[middle], &wanted) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -172,15 +186,13 @@ static int judge_pairs(struct compared *c, struct arena *a, struct store *s, con
 }
 
 /* Problems that stand twice, in a sweep and as a model's layer, count once. */
-static void drop_repeats(struct comparison *c, struct arena *a)
+static void drop_repeats(struct comparison *c, struct arena *a, const struct comparison_item *items)
 {
+    CLEANUP(mem_free_ptr) size_t *first = first_places(items, c->count);
     c->once = ARENA_ARRAY(a, c->count, const struct compared *);
     c->once_count = 0;
     for (size_t i = 0; i < c->count; i++) {
-        bool seen = false;
-        for (size_t k = 0; k < c->once_count && !seen; k++)
-            seen = strcmp(c->once[k]->item.problem, c->items[i].item.problem) == 0;
-        if (!seen)
+        if (first[i] == i)
             c->once[c->once_count++] = &c->items[i];
     }
 }
@@ -223,7 +235,7 @@ int compare_load(struct comparison *out, struct arena *a, struct store *s, const
         c->change = judge_change(&c->base, &c->head);
         status = judge_pairs(c, a, s, g, &out->row);
     }
-    drop_repeats(out, a);
+    drop_repeats(out, a, items);
     judge_states(out, a, g);
     return status;
 }

@@ -65,6 +65,9 @@ struct sweep {
     } counts;
 };
 
+/* Where each problem's text stands first, see mem_first_places. */
+size_t *sweep_first_places(const struct sweep_problem *problems, size_t count) MUST_USE;
+
 /* Weighted problems that stand for a network: rate = batch / sum(count * time). */
 struct model_layer {
     const char *text; /* as written; canonical after loading */

@@ -294,18 +294,6 @@ static void read_where(struct gathering *g)
     }
 }
 
-struct named {
-    const char *text;
-    size_t index;
-};
-
-static int by_text(const void *left, const void *right)
-{
-    const struct named *l = left, *r = right;
-    int order = strcmp(l->text, r->text);
-    return order ? order : (l->index > r->index) - (l->index < r->index);
-}
-
 /* What was gathered becomes the sweep's problems; what stands twice stays where it stood first. */
 static void conclude(struct gathering *g)
 {
@@ -315,28 +303,18 @@ static void conclude(struct gathering *g)
         cut(g);
     if (g->count > 0)
         qsort(g->items, g->count, sizeof *g->items, by_order);
-    struct named *names = xcalloc(g->count + 1, sizeof *names);
-    bool *repeated = xcalloc(g->count + 1, sizeof *repeated);
+    CLEANUP(mem_free_ptr) const char **texts = xcalloc(g->count + 1, sizeof *texts);
     for (size_t i = 0; i < g->count; i++) {
         char text[PROBLEM_MAX_TEXT];
-        names[i] = (struct named){
-            .text = arena_strdup(g->arena, problem_print(text, &g->items[i].problem)), .index = i};
+        texts[i] = arena_strdup(g->arena, problem_print(text, &g->items[i].problem));
     }
-    struct named *sorted = xcalloc(g->count + 1, sizeof *sorted);
-    memcpy(sorted, names, (g->count + 1) * sizeof *sorted);
-    qsort(sorted, g->count, sizeof *sorted, by_text);
-    for (size_t i = 1; i < g->count; i++)
-        repeated[sorted[i].index] = strcmp(sorted[i].text, sorted[i - 1].text) == 0;
+    CLEANUP(mem_free_ptr) size_t *first = mem_first_places(texts, g->count);
     s->problems = ARENA_ARRAY(g->arena, g->count, struct sweep_problem);
     for (size_t i = 0; i < g->count; i++) {
-        if (!repeated[i])
-            s->problems[s->count++] = (struct sweep_problem){.problem = g->items[i].problem,
-                                                             .text = names[i].text,
-                                                             .origin = g->items[i].origin};
+        if (first[i] == i)
+            s->problems[s->count++] = (struct sweep_problem){
+                .problem = g->items[i].problem, .text = texts[i], .origin = g->items[i].origin};
     }
-    free(names);
-    free(sorted);
-    free(repeated);
 }
 
 static int gather_all(struct gathering *g)
@@ -375,6 +353,14 @@ static int load(struct sweep *out, struct arena *a, const char *path, const stru
                    out->counts.left_out > 0 ? ": `where` leaves out all of them" : "");
     free(g.items);
     return config_finish(&f, status);
+}
+
+size_t *sweep_first_places(const struct sweep_problem *problems, size_t count)
+{
+    CLEANUP(mem_free_ptr) const char **texts = xcalloc(count + 1, sizeof *texts);
+    for (size_t i = 0; i < count; i++)
+        texts[i] = problems[i].text;
+    return mem_first_places(texts, count);
 }
 
 int config_sweep(struct sweep *out, struct arena *a, const char *path)

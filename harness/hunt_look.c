@@ -65,12 +65,6 @@ int hunt_run_together(struct chase *c, const struct plan *plans, size_t count)
     return run_jobs(rows, c->arena, c->runner, jobs, total);
 }
 
-static const char *describe_check(struct arena *a, const struct check_verdict *v)
-{
-    return *v->detail ? arena_printf(a, "%s: %s", outcome_word(v->outcome), v->detail)
-                      : outcome_word(v->outcome);
-}
-
 enum bisect_answer hunt_answer_of(const struct quarry *q, const struct check_verdict *v)
 {
     if (v->outcome == OUTCOME_OK)
@@ -99,7 +93,7 @@ int hunt_ask_correctness(struct answer *out, struct chase *c, struct quarry *q, 
     }
     *out = (struct answer){.answer = hunt_answer_of(q, &v),
                            .error_probability = -1,
-                           .detail = describe_check(c->arena, &v)};
+                           .detail = judge_describe(c->arena, &v)};
     return 0;
 }
 

@@ -152,6 +152,12 @@ void judge_check(struct check_verdict *out, struct arena *a, const struct gate *
     }
 }
 
+const char *judge_describe(struct arena *a, const struct check_verdict *v)
+{
+    return *v->detail ? arena_printf(a, "%s: %s", outcome_word(v->outcome), v->detail)
+                      : outcome_word(v->outcome);
+}
+
 enum check_change judge_change(const struct check_verdict *base, const struct check_verdict *head)
 {
     bool base_applies = base->outcome != OUTCOME_NOT_APPLICABLE,

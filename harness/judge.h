@@ -23,6 +23,9 @@ struct check_verdict {
 };
 void judge_check(struct check_verdict *out, struct arena *a, const struct gate *g, const struct result_row *rows, size_t count);
 
+/* "mismatch: 9 of 128 off ...". */
+const char *judge_describe(struct arena *a, const struct check_verdict *v);
+
 enum check_change { CHECK_PASSES, CHECK_NEWLY_FAILING, CHECK_FIXED, CHECK_STILL_FAILING, CHECK_FAILS_OTHERWISE, CHECK_NOT_APPLICABLE,
                     CHECK_NEWLY_NOT_APPLICABLE, CHECK_NEWLY_APPLICABLE, CHECK_MISSING };
 enum check_change judge_change(const struct check_verdict *base, const struct check_verdict *head);

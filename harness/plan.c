@@ -13,31 +13,6 @@ static bool says_something(const struct candidate *c, const struct problem *p, e
     return tensor_exact_range(p, bits) > 0;
 }
 
-struct named {
-    const char *text;
-    size_t index;
-};
-
-static int by_text(const void *left, const void *right)
-{
-    const struct named *l = left, *r = right;
-    int order = strcmp(l->text, r->text);
-    return order ? order : (l->index > r->index) - (l->index < r->index);
-}
-
-/* A problem that stands in a sweep and again in a model is one job: true for all but its first. */
-static bool *mark_repeated(struct arena *a, const struct sweep_problem *problems, size_t count)
-{
-    bool *repeated = ARENA_ARRAY(a, count, bool);
-    struct named *sorted = ARENA_ARRAY(a, count, struct named);
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = (struct named){.text = problems[i].text, .index = i};
-    qsort(sorted, count, sizeof *sorted, by_text);
-    for (size_t i = 1; i < count; i++)
-        repeated[sorted[i].index] = strcmp(sorted[i].text, sorted[i - 1].text) == 0;
-    return repeated;
-}
-
 static int explain(struct plan *plan, struct arena *a, struct runner *r, size_t i)
 {
     struct job *j = &plan->jobs[i];
@@ -65,13 +40,14 @@ int plan_correctness(struct plan *out, struct arena *a, struct runner *r,
                      const struct sweep_problem *problems, size_t problem_count, int64_t round)
 {
     static const enum data_kind kinds[] = {DATA_INTEGER, DATA_REAL};
-    const bool *repeated = mark_repeated(a, problems, problem_count);
+    /* A problem that stands in a sweep and again in a model is one job. */
+    CLEANUP(mem_free_ptr) size_t *first = sweep_first_places(problems, problem_count);
     *out = (struct plan){
         .jobs = ARENA_ARRAY(a, artifact_count * problem_count * COUNT_OF(kinds), struct job)};
     for (size_t i = 0; i < artifact_count; i++) {
         for (size_t k = 0; k < COUNT_OF(kinds); k++) {
             for (size_t n = 0; n < problem_count; n++) {
-                if (repeated[n] || !says_something(r->candidate, &problems[n].problem, kinds[k]))
+                if (first[n] != n || !says_something(r->candidate, &problems[n].problem, kinds[k]))
                     continue;
                 out->jobs[out->count++] = (struct job){.artifact = &artifacts[i],
                                                        .problem = problems[n].text,

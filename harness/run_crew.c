@@ -284,6 +284,8 @@ static int land_alone(struct flight *f, const struct proc_result *p)
     }
     if (!died || status < 0)
         return status;
+    if (e->count == 0)
+        progress_done();
     struct result_row row = e->compiled;
     row.log = log;
     row.stage = f->compiling ? STAGE_COMPILE : STAGE_EXECUTE;
@@ -344,20 +346,15 @@ static void ground(struct crew *c)
     }
 }
 
-/* The errands that an earlier compilation already ended have their rows without a worker. */
-static int settle_known(struct crew *c, struct errand *e, bool *known)
+/* Jobs of one build, problem, variant and round compare equal. */
+static int compare_errands(const struct job *l, const struct job *r)
 {
-    *known = !e->compile && e->compiled.outcome != OUTCOME_OK;
-    int status = 0;
-    while (*known && e->settled < e->count && status == 0)
-        status = settle(c, e, &e->compiled);
-    return status;
-}
-
-static bool same_errand(const struct job *x, const struct job *y)
-{
-    return x->round == y->round && strcmp(x->problem, y->problem) == 0 &&
-           strcmp(x->variant, y->variant) == 0 && strcmp(x->artifact->id, y->artifact->id) == 0;
+    int order = strcmp(l->artifact->id, r->artifact->id);
+    if (order == 0)
+        order = strcmp(l->problem, r->problem);
+    if (order == 0)
+        order = strcmp(l->variant, r->variant);
+    return order ? order : (l->round > r->round) - (l->round < r->round);
 }
 
 struct sorted {
@@ -368,13 +365,7 @@ struct sorted {
 static int by_errand(const void *left, const void *right)
 {
     const struct sorted *l = left, *r = right;
-    int order = strcmp(l->job->artifact->id, r->job->artifact->id);
-    if (order == 0)
-        order = strcmp(l->job->problem, r->job->problem);
-    if (order == 0)
-        order = strcmp(l->job->variant, r->job->variant);
-    if (order == 0)
-        order = (l->job->round > r->job->round) - (l->job->round < r->job->round);
+    int order = compare_errands(l->job, r->job);
     return order ? order : (l->index > r->index) - (l->index < r->index);
 }
 
@@ -384,10 +375,11 @@ static int by_first_index(const void *left, const void *right)
     return (l->indices[0] > r->indices[0]) - (l->indices[0] < r->indices[0]);
 }
 
+/* An errand waits for a worker, unless an earlier compilation says all: its jobs then have their
+ * rows. */
 static int prepare(struct crew *c, struct errand *e)
 {
     const struct job *j = e->what;
-    bool known;
     run_begin_row(&e->compiled, c->runner, j);
     int status =
         run_bundle_path(&e->bundle, c->runner, j->artifact, j->problem, j->variant, j->round);
@@ -395,9 +387,14 @@ static int prepare(struct crew *c, struct errand *e)
         return status;
     e->alone = j->round > 0;
     e->compile = !run_find_compile(&e->compiled, c->arena, e->bundle);
-    status = settle_known(c, e, &known);
-    if (status == 0 && !known && (e->compile || e->count > 0))
+    if (e->compile || (e->compiled.outcome == OUTCOME_OK && e->count > 0)) {
         queue_last(c, e);
+        return 0;
+    }
+    if (e->count == 0)
+        progress_done();
+    while (e->settled < e->count && status == 0)
+        status = settle(c, e, &e->compiled);
     return status;
 }
 
@@ -413,7 +410,7 @@ static struct errand *gather(size_t *errand_count, struct arena *a, const struct
     qsort(sorted, count, sizeof *sorted, by_errand);
     for (size_t i = 0; i < count;) {
         size_t end = i + 1;
-        while (end < count && same_errand(sorted[i].job, sorted[end].job))
+        while (end < count && compare_errands(sorted[i].job, sorted[end].job) == 0)
             end++;
         struct errand *e = &errands[(*errand_count)++];
         e->what = sorted[i].job;

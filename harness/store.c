@@ -431,6 +431,15 @@ int store_get_result(struct result_row *out, bool *found, struct arena *a, struc
     return status < 0 ? status : first(out, found, read_result, a, s, q);
 }
 
+int store_by_configuration(const void *left, const void *right)
+{
+    const struct result_row *l = left, *r = right;
+    int order = strcmp(l->problem, r->problem);
+    if (order == 0)
+        order = strcmp(l->variant, r->variant);
+    return order ? order : (l->row > r->row) - (l->row < r->row);
+}
+
 int store_list_results(struct result_row **out, size_t *count, struct arena *a, struct store *s,
                        const char *artifact)
 {

@@ -61,6 +61,8 @@ struct result_row {
 int store_add_result(struct store *s, struct result_row *r) MUST_USE;
 int store_find_result(struct result_row *out, bool *found, struct arena *a, struct store *s, const char *job) MUST_USE;
 int store_get_result(struct result_row *out, bool *found, struct arena *a, struct store *s, int64_t row) MUST_USE;
+/* For qsort: by problem, then variant, then age. */
+int store_by_configuration(const void *left, const void *right);
 /* All rows of an artifact (all when NULL), oldest first. */
 int store_list_results(struct result_row **out, size_t *count, struct arena *a, struct store *s, const char *artifact) MUST_USE;
 

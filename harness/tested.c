@@ -13,15 +13,6 @@ static bool same_configuration(const struct result_row *x, const struct result_r
     return strcmp(x->problem, y->problem) == 0 && strcmp(x->variant, y->variant) == 0;
 }
 
-static int by_configuration(const void *left, const void *right)
-{
-    const struct result_row *l = left, *r = right;
-    int order = strcmp(l->problem, r->problem);
-    if (order == 0)
-        order = strcmp(l->variant, r->variant);
-    return order ? order : (l->row > r->row) - (l->row < r->row);
-}
-
 /* Rows of one configuration, oldest first: those of the build and the circumstances that were
  * tested last are judged together. */
 static struct tested judge(struct arena *a, const struct gate *g, const struct result_row *rows,
@@ -53,7 +44,7 @@ int tested_list(struct tested **out, size_t *count, struct arena *a, struct stor
             rows[kept++] = rows[i];
     }
     if (kept > 0)
-        qsort(rows, kept, sizeof *rows, by_configuration);
+        qsort(rows, kept, sizeof *rows, store_by_configuration);
     *out = ARENA_ARRAY(a, kept, struct tested);
     *count = 0;
     for (size_t first = 0, end; first < kept; first = end) {

@@ -1,5 +1,6 @@
 #include "src/mem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +74,8 @@ void *arena_alloc(struct arena *a, size_t size)
 {
     if (size > SIZE_MAX / 2)
         die("out of memory (%zu bytes)", size);
-    size_t rounded = ONE_MALLOC_EACH ? size + !size : (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t rounded =
+        ONE_MALLOC_EACH ? size + !size : (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (!a->blocks || ONE_MALLOC_EACH || a->blocks->size - a->blocks->used < rounded)
         add_block(a, rounded);
     void *p = a->blocks->data + a->blocks->used;
@@ -130,4 +132,26 @@ void arena_release(struct arena *a)
         free(a->blocks);
         a->blocks = older;
     }
+}
+
+static int by_text(const void *left, const void *right, void *texts)
+{
+    const char *const *text = texts;
+    size_t l = *(const size_t *)left, r = *(const size_t *)right;
+    int order = strcmp(text[l], text[r]);
+    return order ? order : (l > r) - (l < r);
+}
+
+size_t *mem_first_places(const char *const *texts, size_t count)
+{
+    size_t *sorted = xcalloc(count + 1, sizeof *sorted), *first = xcalloc(count + 1, sizeof *first);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = i;
+    qsort_r(sorted, count, sizeof *sorted, by_text, (void *)texts);
+    for (size_t i = 0; i < count; i++) {
+        bool repeat = i > 0 && strcmp(texts[sorted[i]], texts[sorted[i - 1]]) == 0;
+        first[sorted[i]] = repeat ? first[sorted[i - 1]] : sorted[i];
+    }
+    free(sorted);
+    return first;
 }

@@ -39,6 +39,9 @@ void *xcalloc(size_t count, size_t size) MUST_USE;
 void *xrealloc(void *old, size_t size) MUST_USE;
 char *xstrdup(const char *text) MUST_USE;
 
+/* Where each of the texts stands first: out[i] is the smallest index with the text of i, so i itself for all but repeats. The caller frees it. n log n. */
+size_t *mem_first_places(const char *const *texts, size_t count) MUST_USE;
+
 /* Foreign handles and buffers that leave with their scope: declare them NULL at the top of the function.
  *   CLEANUP(mem_free_ptr) char *text = NULL; */
 #define CLEANUP(function) __attribute__((cleanup(function)))

@@ -207,41 +207,33 @@ int selection_load(struct selection *s, struct arena *a)
     return status;
 }
 
-static void add_once(struct sweep_problem *list, size_t *count, size_t earlier,
-                     const struct sweep_problem *p)
-{
-    for (size_t k = 0; k < earlier; k++) {
-        if (strcmp(list[k].text, p->text) == 0)
-            return;
-    }
-    list[(*count)++] = *p;
-}
-
 void selection_problems(struct sweep_problem **out, size_t *count, const struct selection *s,
                         struct arena *a)
 {
-    size_t room = 0;
+    size_t all = 0;
     for (size_t i = 0; i < s->sweep_count; i++)
-        room += s->sweeps[i].count;
+        all += s->sweeps[i].count;
     for (size_t i = 0; i < s->model_count; i++)
-        room += s->models[i].count;
-    struct sweep_problem *list = ARENA_ARRAY(a, room, struct sweep_problem);
+        all += s->models[i].count;
+    struct sweep_problem *list = ARENA_ARRAY(a, all, struct sweep_problem);
     size_t used = 0;
     for (size_t i = 0; i < s->sweep_count; i++) {
-        size_t earlier = used; /* a sweep repeats nothing itself */
         for (size_t n = 0; n < s->sweeps[i].count; n++)
-            add_once(list, &used, earlier, &s->sweeps[i].problems[n]);
+            list[used++] = s->sweeps[i].problems[n];
     }
     for (size_t i = 0; i < s->model_count; i++) {
-        for (size_t n = 0; n < s->models[i].count; n++) {
-            struct sweep_problem p = {.problem = s->models[i].layers[n].problem,
-                                      .text = s->models[i].layers[n].text,
-                                      .origin = s->models[i].file};
-            add_once(list, &used, used, &p);
-        }
+        for (size_t n = 0; n < s->models[i].count; n++)
+            list[used++] = (struct sweep_problem){.problem = s->models[i].layers[n].problem,
+                                                  .text = s->models[i].layers[n].text,
+                                                  .origin = s->models[i].file};
+    }
+    CLEANUP(mem_free_ptr) size_t *first = sweep_first_places(list, all);
+    *count = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (first[i] == i)
+            list[(*count)++] = list[i];
     }
     *out = list;
-    *count = used;
 }
 
 static bool is_plain_word(const char *word)

@@ -99,32 +99,14 @@ static const char *spell(struct show_options *o, const struct tested *t)
     return text;
 }
 
-/* A line with its place. */
-struct line {
-    const char *text;
-    size_t index;
-};
-
-static int by_text(const void *left, const void *right)
-{
-    const struct line *l = left, *r = right;
-    int order = strcmp(l->text, r->text);
-    return order ? order : (l->index > r->index) - (l->index < r->index);
-}
-
 /* Two layouts of the same memory may be one line of a tool: the second stays as a comment. */
 static void mark_repeats(const char **lines, const struct tested *list, size_t count,
                          struct arena *a)
 {
-    struct line *sorted = ARENA_ARRAY(a, count, struct line);
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = (struct line){lines[i], i};
-    if (count > 0)
-        qsort(sorted, count, sizeof *sorted, by_text);
-    for (size_t i = 1; i < count; i++) {
-        if (strcmp(sorted[i].text, sorted[i - 1].text) == 0)
-            lines[sorted[i].index] = arena_printf(a, "# %s: its line stands above already",
-                                                  list[sorted[i].index].problem);
+    CLEANUP(mem_free_ptr) size_t *first = mem_first_places(lines, count);
+    for (size_t i = 0; i < count; i++) {
+        if (first[i] != i)
+            lines[i] = arena_printf(a, "# %s: its line stands above already", list[i].problem);
     }
 }
 

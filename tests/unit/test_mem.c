@@ -104,6 +104,18 @@ static void cleanup_frees_and_take_gives_away(void **state)
     assert_null(text);
 }
 
+static void repeats_know_their_first_place(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"b", "a", "b", "c", "a", "b", ""};
+    static const size_t wanted[] = {0, 1, 0, 3, 1, 0, 6};
+    size_t *first = mem_first_places(texts, COUNT_OF(texts));
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        assert_int_equal(first[i], wanted[i]);
+    free(first);
+    free(mem_first_places(NULL, 0));
+}
+
 static void impossible_sizes_end_the_process(void **state)
 {
     (void)state;
@@ -132,6 +144,7 @@ int main(void)
         cmocka_unit_test(texts_are_copied),
         cmocka_unit_test(plain_allocation),
         cmocka_unit_test(cleanup_frees_and_take_gives_away),
+        cmocka_unit_test(repeats_know_their_first_place),
         cmocka_unit_test(impossible_sizes_end_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

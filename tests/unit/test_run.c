@@ -554,6 +554,31 @@ static void compare__keeps_epochs_apart(void **state)
     assert_int_equal(out.items[0].change, CHECK_NEWLY_FAILING);
 }
 
+/* One sweep times it, another checks it: neither purpose is lost. */
+static void compare__asks_a_problem_of_two_sweeps_for_both(void **state)
+{
+    struct campaign *c = *state;
+    open_campaign(c, PREBUILT);
+    struct artifact base = prebuilt(c, ""), head = prebuilt(c, "-DFAULT=y[0]+=0");
+    struct sweep sweeps[2];
+    static const char *const texts[] = {
+        "sweep: t\npurpose: timing\nproblems: ['" TOY_PROBLEM "']\n",
+        "sweep: c\npurpose: correctness\nproblems: ['" TOY_PROBLEM_2 "', '" TOY_PROBLEM "']\n"};
+    for (size_t i = 0; i < COUNT_OF(sweeps); i++)
+        assert_ok(config_sweep(&sweeps[i], c->arena, folder_file(c->folder, "s.yaml", texts[i])));
+    struct compare_request q = request(c, &base, &head);
+    q.sweeps = sweeps;
+    q.sweep_count = COUNT_OF(sweeps);
+    q.model_count = 0;
+    q.no_timing = false;
+    struct comparison out;
+    assert_ok(compare_run(&out, c->arena, c->runner, &q));
+    assert_int_equal(out.count, 2);
+    assert_string_equal(out.items[0].item.problem, TOY_PROBLEM);
+    assert_true(out.items[0].item.check && out.items[0].item.time);
+    assert_true(out.items[1].item.check && !out.items[1].item.time);
+}
+
 /* A compiler that goes wrong each third time: seen by code that differs between fresh compiles, and
  * never told as a steady failure. */
 static void compare__finds_what_is_unsteady(void **state)
@@ -932,6 +957,7 @@ int main(int argc, char **argv)
         TEST(run_pairs__takes_turns),
         TEST(run_pairs__says_why_there_is_nothing_to_time),
         TEST(compare__finds_a_new_failure_and_stays_as_stored),
+        TEST(compare__asks_a_problem_of_two_sweeps_for_both),
         TEST(compare__finds_what_is_unsteady),
         TEST(compare__keeps_epochs_apart),
         TEST(compare__knows_code_that_did_not_change),
