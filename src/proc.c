@@ -1,54 +1,23 @@
-#include "src/proc.h"
+#include "src/proc_internal.h"
 
-#include "src/fs.h"
 #include "src/proc_guard.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum stream_id { STREAM_OUT, STREAM_ERR, STREAM_CHANNEL, STREAM_STATUS, STREAM_COUNT };
-
-struct proc {
-    struct proc *next;
-    pid_t pid; /* also the id of its group; a zombie until note_end has killed the group, so that it
-                  is never reused before */
-    int streams[STREAM_COUNT]; /* our ends of the pipes; -1 when closed */
-    int log;                   /* -1: none */
-    int log_errno; /* the log could not be written: our trouble, told when the child has ended */
-    int64_t started_ns;
-    int64_t deadline_ns; /* INT64_MAX: no limit */
-    int64_t kill_at_ns;  /* when TERM turns into KILL; INT64_MAX: not under way */
-    int64_t memory_limit_bytes, seen_bytes;
-    size_t output_room; /* bytes it may still print */
-    struct line_feed {
-        size_t start; /* where in the buffer the next line begins */
-        void (*tell)(const char *line, void *payload);
-    } out_lines, channel_lines;
-    void *payload;
-    bool killed;  /* by us; result.end says why */
-    bool flooded; /* it printed more than it may */
-    bool ended;
-    struct buf status; /* a struct start_failure when it could not become the program */
-    struct proc_result result;
-};
-
 static const int64_t SECOND_NS = 1000000000;
 static const int64_t GRACE_NS = 2000000000;
 static const int64_t WATCH_NS = 100000000;
-enum { FIRST_HIGH_FD = 10, CHANNEL_FD = 3, READ_BYTES = 65536 };
+enum { READ_BYTES = 65536 };
 
 static struct {
     pid_t owner; /* a fork of ours (a test) starts with an empty loop */
@@ -128,230 +97,6 @@ bool proc_interrupted(void)
     return interrupts > 0;
 }
 
-/* The child's side, between fork and exec. */
-
-enum call { CALL_SETSID, CALL_PRCTL, CALL_CHDIR, CALL_AFFINITY, CALL_DUP2, CALL_EXEC };
-static const char *const call_names[] = {"setsid", "prctl", "chdir", "sched_setaffinity",
-                                         "dup2",   "execvp"};
-
-struct start_failure {
-    enum call call;
-    int error;
-};
-
-struct child_ends {
-    int in, out, err, channel, status;
-};
-
-_Noreturn static void give_up(int status_fd, enum call call)
-{
-    struct start_failure failure = {.call = call, .error = errno};
-    ssize_t written = write(status_fd, &failure, sizeof failure);
-    _exit(written == sizeof failure ? 127 : 126);
-}
-
-/* Ignored signals and the mask would survive exec. */
-static void reset_signals(void)
-{
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void pin(const struct child_ends *ends, int cpu)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (cpu < CPU_SETSIZE)
-        CPU_SET(cpu, &set);
-    if (sched_setaffinity(0, sizeof set, &set) != 0)
-        give_up(ends->status, CALL_AFFINITY);
-}
-
-static void place(const struct child_ends *ends, int from, int to)
-{
-    if (dup2(from, to) < 0)
-        give_up(ends->status, CALL_DUP2);
-}
-
-_Noreturn static void become_child(const struct proc_spec *spec, char **environment,
-                                   const struct child_ends *ends, pid_t parent)
-{
-    reset_signals();
-    /* A session of its own, and so a group of its own; without a terminal, ssh and the like fail
-     * instead of stopping at a password prompt that nobody sees. */
-    if (setsid() < 0)
-        give_up(ends->status, CALL_SETSID);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-        give_up(ends->status, CALL_PRCTL);
-    if (getppid() != parent)
-        _exit(127);
-    proc_guard_began(getpid());
-    if (spec->folder && chdir(spec->folder) != 0)
-        give_up(ends->status, CALL_CHDIR);
-    if (spec->cpu >= 0)
-        pin(ends, spec->cpu);
-    place(ends, ends->in, 0);
-    place(ends, ends->out, 1);
-    place(ends, ends->err, 2);
-    if (spec->channel)
-        place(ends, ends->channel, CHANNEL_FD);
-    /* Descriptors that we inherited ourselves, or a library opened, may lack close-on-exec. */
-    close_range(spec->channel ? CHANNEL_FD + 1 : CHANNEL_FD, ~0U, CLOSE_RANGE_CLOEXEC);
-    environ = environment;
-    execvp(spec->argv[0], (char *const *)spec->argv);
-    give_up(ends->status, CALL_EXEC);
-}
-
-/* The parent's side of a start. */
-
-static bool same_name(const char *left, const char *right)
-{
-    size_t length = strcspn(left, "=");
-    return length == strcspn(right, "=") && strncmp(left, right, length) == 0;
-}
-
-static bool is_changed(const char *entry, const char *const *changes)
-{
-    for (; *changes; changes++)
-        if (same_name(entry, *changes))
-            return true;
-    return false;
-}
-
-/* Our environment with the changes made; the texts are borrowed. */
-static char **make_environment(const char *const *changes)
-{
-    static const char *const none[] = {NULL};
-    if (!changes)
-        changes = none;
-    size_t count = 0, used = 0;
-    for (char **e = environ; *e; e++)
-        count++;
-    for (const char *const *c = changes; *c; c++)
-        count++;
-    char **made = xcalloc(count + 1, sizeof *made);
-    for (char **e = environ; *e; e++)
-        if (!is_changed(*e, changes))
-            made[used++] = *e;
-    for (const char *const *c = changes; *c; c++)
-        if (strchr(*c, '=') && !is_changed(*c, c + 1))
-            made[used++] = (char *)*c;
-    return made;
-}
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-/* Out of the way of 0-3, which the child fills with dup2. */
-static int move_high(int *fd)
-{
-    if (*fd >= FIRST_HIGH_FD)
-        return 0;
-    int high = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
-    if (high < 0)
-        return err_set(ERR_IO, "moving a descriptor:");
-    close(*fd);
-    *fd = high;
-    return 0;
-}
-
-static int make_pipe(int *ours, int *theirs)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return err_set(ERR_IO, "making a pipe for a child:");
-    *ours = ends[0];
-    *theirs = ends[1];
-    int status = move_high(ours);
-    if (status == 0)
-        status = move_high(theirs);
-    if (status == 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) != 0)
-        status = err_set(ERR_IO, "making a pipe for a child:");
-    return status;
-}
-
-/* The input is a file in memory: nothing to feed in the loop, no SIGPIPE when the child does not
- * read it. */
-static int make_input(int *fd, const struct proc_spec *spec)
-{
-    *fd =
-        spec->input ? memfd_create("input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (*fd < 0)
-        return err_set(ERR_IO, "making the input of a child:");
-    for (size_t done = 0; spec->input && done < spec->input_bytes;) {
-        ssize_t written = write(*fd, spec->input + done, spec->input_bytes - done);
-        if (written < 0 && errno != EINTR)
-            return err_set(ERR_IO, "making the input of a child:");
-        done += written > 0 ? (size_t)written : 0;
-    }
-    if (spec->input && lseek(*fd, 0, SEEK_SET) != 0)
-        return err_set(ERR_IO, "making the input of a child:");
-    return move_high(fd);
-}
-
-static int make_ends(struct proc *p, struct child_ends *ends, const struct proc_spec *spec)
-{
-    int status = make_input(&ends->in, spec);
-    if (status == 0)
-        status = make_pipe(&p->streams[STREAM_OUT], &ends->out);
-    if (status == 0 && spec->merge_output)
-        ends->err = ends->out;
-    else if (status == 0)
-        status = make_pipe(&p->streams[STREAM_ERR], &ends->err);
-    if (status == 0 && spec->channel)
-        status = make_pipe(&p->streams[STREAM_CHANNEL], &ends->channel);
-    if (status == 0)
-        status = make_pipe(&p->streams[STREAM_STATUS], &ends->status);
-    if (status == 0 && spec->log_path) {
-        p->log = open(spec->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        if (p->log < 0)
-            status = err_set(ERR_IO, "%s: %s", spec->log_path, strerror(errno));
-    }
-    return status;
-}
-
-static void close_ends(struct child_ends *ends)
-{
-    if (ends->err == ends->out)
-        ends->err = -1;
-    close_fd(&ends->in);
-    close_fd(&ends->out);
-    close_fd(&ends->err);
-    close_fd(&ends->channel);
-    close_fd(&ends->status);
-}
-
-/* Signals wait while there are two of us: a TERM for the child must not reach our handler in its
- * copy of us. */
-static void fork_child(struct proc *p, const struct proc_spec *spec, const struct child_ends *ends)
-{
-    char **environment = make_environment(spec->environment);
-    pid_t parent = getpid();
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    p->started_ns = proc_now_ns();
-    p->pid = fork();
-    if (p->pid == 0)
-        become_child(spec, environment, ends, parent);
-    int fork_errno = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    free(environment);
-    if (p->pid < 0) {
-        p->result.end = PROC_NOT_STARTED;
-        p->result.code = fork_errno;
-        p->result.failed_call = "fork";
-        p->ended = true;
-    }
-}
-
 static struct proc *new_ticket(const struct proc_spec *spec)
 {
     struct proc *p = xcalloc(1, sizeof *p);
@@ -375,8 +120,8 @@ static struct proc *new_ticket(const struct proc_spec *spec)
 static void close_streams(struct proc *p)
 {
     for (int id = 0; id < STREAM_COUNT; id++)
-        close_fd(&p->streams[id]);
-    close_fd(&p->log);
+        proc__close_fd(&p->streams[id]);
+    proc__close_fd(&p->log);
 }
 
 static void free_ticket(struct proc *p)
@@ -416,10 +161,10 @@ int proc_start(struct proc **out, const struct proc_spec *spec)
     struct child_ends ends = {-1, -1, -1, -1, -1};
     int status = proc_guard_start();
     if (status == 0)
-        status = make_ends(p, &ends, spec);
+        status = proc__make_ends(p, &ends, spec);
     if (status == 0)
-        fork_child(p, spec, &ends);
-    close_ends(&ends);
+        proc__fork(p, spec, &ends);
+    proc__close_ends(&ends);
     if (status < 0) {
         free_ticket(p);
         return status;
@@ -481,7 +226,7 @@ static void append_log(struct proc *p, const char *bytes, size_t length)
             continue;
         if (written < 0) {
             p->log_errno = errno;
-            close_fd(&p->log);
+            proc__close_fd(&p->log);
             kill_group(p, PROC_CANCELLED);
             return;
         }
@@ -522,7 +267,7 @@ static bool read_stream(struct proc *p, enum stream_id id)
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
     if (got <= 0) {
-        close_fd(&p->streams[id]);
+        proc__close_fd(&p->streams[id]);
         return false;
     }
     take_output(p, id, bytes, (size_t)got);
@@ -630,7 +375,7 @@ static void reap(struct proc *p)
         memcpy(&failure, p->status.data, sizeof failure);
         r->end = PROC_NOT_STARTED;
         r->code = failure.error;
-        r->failed_call = call_names[failure.call];
+        r->failed_call = proc__call_name(failure.call);
     } else if (!p->killed) {
         r->end = WIFEXITED(status) ? PROC_EXITED : PROC_SIGNALED;
         r->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
@@ -822,84 +567,4 @@ void proc_result_release(struct proc_result *r)
     buf_release(&r->out);
     buf_release(&r->err);
     buf_release(&r->channel);
-}
-
-/* Words and small questions. */
-
-static void describe_signal(char *text, size_t size, int number)
-{
-    const char *name = sigabbrev_np(number);
-    if (name)
-        snprintf(text, size, "killed by SIG%s", name);
-    else
-        snprintf(text, size, "killed by signal %d", number);
-}
-
-static void describe_start(char *text, size_t size, const struct proc_result *r,
-                           const char *program)
-{
-    bool exec = strcmp(r->failed_call, call_names[CALL_EXEC]) == 0;
-    snprintf(text, size, "cannot start %s: %s%s%s", program, exec ? "" : r->failed_call,
-             exec ? "" : ": ", strerror(r->code));
-}
-
-const char *proc_describe(char *text, size_t size, const struct proc_result *r, const char *program)
-{
-    switch (r->end) {
-    case PROC_EXITED:
-        snprintf(text, size, "exit %d", r->code);
-        break;
-    case PROC_SIGNALED:
-        describe_signal(text, size, r->code);
-        break;
-    case PROC_TIMED_OUT:
-        snprintf(text, size, "timed out after %.1f s", (double)r->wall_ns / 1e9);
-        break;
-    case PROC_OVER_MEMORY:
-        snprintf(text, size, "killed at its memory limit (peak %.0f MiB)",
-                 (double)r->peak_bytes / (1 << 20));
-        break;
-    case PROC_OVER_OUTPUT:
-        snprintf(text, size, "killed at its output limit");
-        break;
-    case PROC_NOT_STARTED:
-        describe_start(text, size, r, program);
-        break;
-    case PROC_CANCELLED:
-        snprintf(text, size, "cancelled");
-        break;
-    }
-    return text;
-}
-
-static bool is_program(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
-}
-
-bool proc_have_program(const char *name)
-{
-    const char *folder = getenv("PATH");
-    if (strchr(name, '/') || !folder)
-        return is_program(name);
-    for (;; folder++) {
-        int length = (int)strcspn(folder, ":");
-        char path[4096];
-        snprintf(path, sizeof path, "%.*s/%s", length > 0 ? length : 1, length > 0 ? folder : ".",
-                 name);
-        if (is_program(path))
-            return true;
-        folder += length;
-        if (*folder == '\0')
-            return false;
-    }
-}
-
-int proc_cpu_count(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return CPU_COUNT(&set);
-    return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
