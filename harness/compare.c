@@ -332,7 +332,8 @@ static int time_item(struct compared *c, struct arena *a, struct runner *r,
         return status;
     struct speed_judgement screen;
     judge_speed(&screen, a, r->gate, pairs, count);
-    if (!judge_wants_more(r->gate, &screen))
+    /* What is far beyond the gate owes nothing to being the screen's extreme. */
+    if (!judge_wants_more(r->gate, &screen) || judge_is_beyond_doubt(r->gate, &screen))
         return 0;
     t.session = session_name(a, id, "confirm");
     for (t.pairs = r->gate->speed.screen_pairs;; t.pairs += r->gate->speed.screen_pairs) {

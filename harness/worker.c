@@ -165,7 +165,6 @@ static void fill_tensors(struct device_problem *d, const struct problem *p, enum
     enum operand result = problem_result(p);
     for (int i = 0; i < 3; i++) {
         tensor_init(&d->host[i], p, (enum operand)i);
-        tensor_init(&d->back[i], p, (enum operand)i);
         if ((enum operand)i == result)
             tensor_poison(&d->host[i], 0);
         else
@@ -225,6 +224,7 @@ static int launch_kernels(struct device_problem *d, struct work *w)
 static int download(struct device_problem *d, struct work *w)
 {
     for (int i = 0; i < 3; i++) {
+        tensor_init(&d->back[i], &w->bundle.problem, (enum operand)i);
         int status = gpu_copy_out(w->gpu, d->back[i].memory, d->device[i], d->back[i].total_bytes);
         if (status < 0)
             return status;
