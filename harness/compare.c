@@ -313,39 +313,85 @@ static int check_both(struct arena *a, struct runner *r, const struct compare_re
     return check_steadiness(a, r, plan.jobs + head, builds == 2 ? rows : NULL, rows + head, each);
 }
 
-static int time_item(struct compared *c, struct arena *a, struct runner *r,
-                     const struct compare_request *q, const char *id)
+/* The pairs that the request asks for, judged; `ended` when there are none to judge. */
+static int judge_more(struct speed_judgement *out, bool *ended, struct arena *a, struct runner *r,
+                      const struct timing_request *t)
 {
     struct pair_row *pairs;
     size_t count;
     enum outcome outcome;
     const char *detail;
-    bool identical = same_code(c);
+    int status = run_pairs(&pairs, &count, &outcome, &detail, a, r, t);
+    *ended = status < 0 || outcome != OUTCOME_OK;
+    if (!*ended)
+        judge_speed(out, a, r->gate, pairs, count);
+    return status;
+}
+
+/* A screen goes on until it has found a slow-down, or has seen enough to exclude one that the gate
+ * blocks: on a noisy machine the first pairs do neither. */
+static int screen_item(bool *confirm, struct arena *a, struct runner *r, struct timing_request *t)
+{
+    const struct gate_speed *g = &r->gate->speed;
+    *confirm = false;
+    for (t->pairs = g->screen_pairs;; t->pairs += g->screen_pairs) {
+        struct speed_judgement screen;
+        bool ended;
+        int status = judge_more(&screen, &ended, a, r, t);
+        /* What is far beyond the gate owes nothing to being the screen's extreme. */
+        if (ended || judge_is_beyond_doubt(r->gate, &screen))
+            return status;
+        *confirm = judge_wants_more(r->gate, &screen);
+        if (*confirm || !judge_may_block(r->gate, &screen) || t->pairs >= g->confirm_pairs)
+            return 0;
+    }
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Fresh pairs until there are confirm_pairs, or fewer where there is no doubt. Where they leave it
+ * open whether the gate blocks, they are doubled up to most_pairs. */
+static int confirm_item(struct arena *a, struct runner *r, struct timing_request *t)
+{
+    const struct gate_speed *g = &r->gate->speed;
+    t->pairs = 0;
+    for (;;) {
+        if (t->pairs < g->confirm_pairs)
+            t->pairs = smaller(t->pairs + g->screen_pairs, g->confirm_pairs);
+        else
+            t->pairs *= 2;
+        struct speed_judgement now;
+        bool ended;
+        int status = judge_more(&now, &ended, a, r, t);
+        if (ended || judge_is_beyond_doubt(r->gate, &now))
+            return status;
+        bool open = now.verdict == SPEED_INCONCLUSIVE && judge_may_block(r->gate, &now);
+        if (t->pairs >= g->confirm_pairs && !(open && 2 * t->pairs <= g->most_pairs))
+            return 0;
+    }
+}
+
+static int time_item(struct compared *c, struct arena *a, struct runner *r,
+                     const struct compare_request *q, const char *id)
+{
     struct timing_request t = {.session = session_name(a, id, "screen"),
                                .anchor = q->base,
                                .artifact = q->head,
                                .problem = c->item.problem,
                                .variant = c->item.variant,
-                               .pairs = identical ? IDENTICAL_PAIRS : r->gate->speed.screen_pairs};
-    int status = run_pairs(&pairs, &count, &outcome, &detail, a, r, &t);
-    if (status < 0 || outcome != OUTCOME_OK || identical)
+                               .pairs = IDENTICAL_PAIRS};
+    struct speed_judgement same;
+    bool confirm = false;
+    if (same_code(c))
+        return judge_more(&same, &confirm, a, r, &t);
+    int status = screen_item(&confirm, a, r, &t);
+    if (status < 0 || !confirm)
         return status;
-    struct speed_judgement screen;
-    judge_speed(&screen, a, r->gate, pairs, count);
-    /* What is far beyond the gate owes nothing to being the screen's extreme. */
-    if (!judge_wants_more(r->gate, &screen) || judge_is_beyond_doubt(r->gate, &screen))
-        return 0;
     t.session = session_name(a, id, "confirm");
-    for (t.pairs = r->gate->speed.screen_pairs;; t.pairs += r->gate->speed.screen_pairs) {
-        if (t.pairs > r->gate->speed.confirm_pairs)
-            t.pairs = r->gate->speed.confirm_pairs;
-        status = run_pairs(&pairs, &count, &outcome, &detail, a, r, &t);
-        if (status < 0 || outcome != OUTCOME_OK || t.pairs == r->gate->speed.confirm_pairs)
-            return status;
-        judge_speed(&screen, a, r->gate, pairs, count);
-        if (judge_is_beyond_doubt(r->gate, &screen))
-            return 0;
-    }
+    return confirm_item(a, r, &t);
 }
 
 /* Only what both builds do right is timed; unchanged code is timed only where a model's rate needs

@@ -106,7 +106,7 @@ struct gate {
     struct gate_speed {
         double minimum_effect; /* delta0: effects below are nobody's business, 0.02 */
         double regression;     /* blocks from here, 0.05 */
-        int64_t screen_pairs, confirm_pairs, bisect_pairs;
+        int64_t screen_pairs, confirm_pairs, most_pairs;
         double confidence;     /* of intervals, 0.95 */
         double noise_floor;    /* sd of a pair's log ratio from A/A runs, 0.015 */
     } speed;

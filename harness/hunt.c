@@ -11,6 +11,9 @@
  * that. */
 static const double CACHED_COST = 0.1;
 
+/* How often a culprit whose confirmation does not hold is searched for. */
+enum { MOST_ATTEMPTS = 3 };
+
 static int hunt_id(char id[REPO_SHA_SIZE], const struct chase *c, const struct hunt_problem *p)
 {
     struct buf text;
@@ -144,65 +147,91 @@ static const struct quarry *find_confirmed(const struct chase *c, const struct q
     for (const struct quarry *e = c->quarries; e < q; e++) {
         bool alike = e->confirmed && e->what->slower == q->what->slower &&
                      (q->what->slower || strcmp(e->label, q->label) == 0);
-        if (alike && e->confirmed->parent_good && e->confirmed->culprit_bad &&
+        if (alike && hunt_is_confirmed(e->confirmed) &&
             bisect_culprit(c->bisect, e->index) == culprit)
             return e;
     }
     return NULL;
 }
 
-/* Many problems with one culprit are one story: it is confirmed on the first of them. */
-static int conclude_found(struct blame_row *b, struct chase *c, struct quarry *q)
+/* A confirmation that does not hold says that one of the two answers beside the culprit came from
+ * noise. Both are measured afresh; where they now say something else the search goes on. */
+static int reconsider(struct chase *c, struct quarry *q, size_t culprit)
 {
-    size_t culprit = bisect_culprit(c->bisect, q->index);
-    const struct repo_commit *commit = &c->range.commits[culprit];
-    const struct quarry *earlier = find_confirmed(c, q, culprit);
-    struct confirmation *k = ARENA_NEW(c->arena, struct confirmation);
+    q->attempt++;
+    q->session = arena_printf(c->arena, "%s/attempt %" PRId64, q->id, q->attempt + 1);
+    progress_note("bisect: %.10s does not hold for %s; measured again",
+                  c->range.commits[culprit].sha, q->what->problem);
     int status = 0;
-    if (earlier) {
-        *k = *earlier->confirmed;
-        q->error_probability = earlier->error_probability;
-    } else {
-        status = hunt_confirm(k, c, q, culprit);
-        q->confirmed = k;
+    c->open[0] = q->index;
+    if (c->range.commits[culprit].parent_count > 0)
+        status = visit(c, c->range.commits[culprit].parents[0], 1);
+    if (status == 0)
+        status = visit(c, culprit, 1);
+    return status < 0 ? status : search(c);
+}
+
+/* Many problems with one culprit are one story: it is confirmed on the first of them. */
+static int confirm_found(struct chase *c, struct quarry *q)
+{
+    while (bisect_state(c->bisect, q->index) == BISECT_FOUND) {
+        size_t culprit = bisect_culprit(c->bisect, q->index);
+        q->told_by = find_confirmed(c, q, culprit);
+        if (q->told_by) {
+            q->confirmed = q->told_by->confirmed;
+            q->error_probability = q->told_by->error_probability;
+            return 0;
+        }
+        q->confirmed = ARENA_NEW(c->arena, struct confirmation);
+        int status = hunt_confirm(q->confirmed, c, q, culprit);
         q->error_probability = bisect_error_probability(c->bisect, q->index);
+        bool settled = hunt_is_confirmed(q->confirmed) || !q->what->slower;
+        if (status < 0 || settled || q->attempt + 1 == MOST_ATTEMPTS)
+            return status;
+        status = reconsider(c, q, culprit);
+        if (status < 0)
+            return status;
     }
-    if (status < 0)
-        return status;
-    b->culprit = commit->sha;
-    b->parent = commit->parent_count > 0 ? c->range.commits[commit->parents[0]].sha : "";
-    b->level = hunt_level_of(k);
-    b->because = hunt_because_of(c->arena, c, q, k, b->parent);
-    if (earlier)
-        b->because = arena_printf(c->arena, "%s (seen on %s)", b->because, k->problem);
     return 0;
 }
 
-static int conclude_state(struct blame_row *b, struct chase *c, struct quarry *q)
+static void conclude_found(struct blame_row *b, struct chase *c, const struct quarry *q)
+{
+    const struct repo_commit *commit = &c->range.commits[bisect_culprit(c->bisect, q->index)];
+    b->culprit = commit->sha;
+    b->parent = commit->parent_count > 0 ? c->range.commits[commit->parents[0]].sha : "";
+    b->level = hunt_level_of(q->confirmed);
+    b->because = hunt_because_of(c->arena, c, q, q->confirmed, b->parent);
+    if (q->told_by)
+        b->because = arena_printf(c->arena, "%s (seen on %s)", b->because, q->confirmed->problem);
+}
+
+static void conclude_state(struct blame_row *b, struct chase *c, const struct quarry *q)
 {
     switch (bisect_state(c->bisect, q->index)) {
     case BISECT_FOUND:
-        return conclude_found(b, c, q);
+        conclude_found(b, c, q);
+        return;
     case BISECT_RANGE:
         b->level = "RANGE";
         b->because =
             "only commits that cannot be tested lie between the last good and the first bad one";
-        return 0;
+        return;
     case BISECT_NEVER_GOOD:
         b->level = "NEVER-GOOD";
         b->because = arena_printf(c->arena, "it is bad at the good end %.10s already", c->good);
-        return 0;
+        return;
     case BISECT_UNTESTABLE:
         b->level = "RANGE";
         b->because = "an end of the range cannot be tested";
-        return 0;
+        return;
     case BISECT_NOT_REPRODUCED:
         b->level = q->unchanged ? "UNCHANGED-CODE" : "NOT-REPRODUCED";
         b->because =
             q->unchanged
                 ? "both ends generate the same code: the compiler did not change the speed"
                 : arena_printf(c->arena, "it does not show at the bad end %.10s", c->hunt->bad);
-        return 0;
+        return;
     case BISECT_OPEN:
         break;
     }
@@ -233,9 +262,10 @@ static int conclude(struct blame_row *out, struct chase *c, struct quarry *q)
                                                        : "",
                               .culprit = "",
                               .parent = ""};
-    int status = conclude_state(out, c, q);
+    int status = confirm_found(c, q);
     if (status < 0)
         return status;
+    conclude_state(out, c, q);
     struct step_row *steps = ARENA_ARRAY(c->arena, c->range.count, struct step_row);
     size_t count = gather_steps(steps, q, c->range.count);
     out->suspects = list_suspects(c, q);
@@ -299,6 +329,7 @@ static int gather_quarries(struct blame_row *blames, struct chase *c)
         if (status < 0 || q->stored)
             continue;
         q->index = bisect_add_problem(c->bisect);
+        q->session = q->id;
         q->steps = ARENA_ARRAY(c->arena, c->range.count, struct step_row);
     }
     return status;

@@ -3,7 +3,7 @@
  * Answers  correctness: bad when the problem fails at the commit as it fails at the bad end (same outcome, same stage); good when it passes, and when it
  *          came further than that stage (a mismatch shows that it compiled); skip otherwise: an earlier failure hides the one that is hunted.
  *          speed: interleaved pairs against the good end's build until the interval of the log ratio lies on one side of half the effect
- *          measured between the ends, at most gate.speed.bisect_pairs; code identical to the good (bad) end's is good (bad) without measuring.
+ *          measured between the ends, at most gate.speed.most_pairs; code identical to the good (bad) end's is good (bad) without measuring.
  * Confirm  parent and culprit run again: clean builds, fresh compiles, fresh processes (correctness: gate.bisect.confirm_runs each; speed: fresh pairs culprit
  *          against parent). Then the culprit's change is undone on top of the bad end, built and run: if that repairs it the blame is PROVEN, if it
  *          cannot be tried CONFIRMED.

@@ -54,7 +54,7 @@ static int confirm_speed(struct confirmation *out, struct chase *c, struct quarr
                          size_t culprit)
 {
     const struct gate *g = c->runner->gate;
-    struct timing_request t = {.session = arena_printf(c->arena, "%s/confirm", q->id),
+    struct timing_request t = {.session = arena_printf(c->arena, "%s/confirm", q->session),
                                .anchor = parent_build,
                                .artifact = culprit_build,
                                .problem = q->what->problem,
@@ -145,9 +145,14 @@ int hunt_confirm(struct confirmation *out, struct chase *c, struct quarry *q, si
     return status;
 }
 
+bool hunt_is_confirmed(const struct confirmation *k)
+{
+    return k->parent_good && k->culprit_bad;
+}
+
 const char *hunt_level_of(const struct confirmation *k)
 {
-    if (!k->parent_good || !k->culprit_bad)
+    if (!hunt_is_confirmed(k))
         return "LIKELY";
     return k->tried_revert && k->revert_repairs ? "PROVEN" : "CONFIRMED";
 }
@@ -155,7 +160,7 @@ const char *hunt_level_of(const struct confirmation *k)
 const char *hunt_because_of(struct arena *a, const struct chase *c, const struct quarry *q,
                             const struct confirmation *k, const char *parent)
 {
-    if (!k->parent_good || !k->culprit_bad)
+    if (!hunt_is_confirmed(k))
         return arena_printf(a,
                             "the search ends here, but fresh builds of it and its parent %.10s do "
                             "not repeat it%s%s",

@@ -34,9 +34,12 @@ struct quarry {
     bool staged;
     const char *good_code, *bad_code;
     double effect;                  /* speed: log ratio between the ends */
+    int64_t attempt;                /* speed: how often a confirmation has failed so far */
+    const char *session;            /* of this attempt's pairs */
     bool unchanged;                 /* speed: both ends have the same code */
     bool stored;                    /* an earlier hunt has concluded */
-    struct confirmation *confirmed; /* culprit and parent run again for this problem; NULL: not */
+    struct confirmation *confirmed; /* culprit and parent run again; NULL: not */
+    const struct quarry *told_by;   /* whose confirmation that is; NULL: its own */
     double error_probability;
     struct step_row *steps; /* by commit of the range; answer NULL: not asked */
     int64_t runs;
@@ -91,6 +94,8 @@ int hunt_ask_speed(struct answer *out, struct chase *c, struct quarry *q, size_t
 
 /* Culprit and parent once more on builds of their own, and the bad end without the culprit. */
 int hunt_confirm(struct confirmation *out, struct chase *c, struct quarry *q, size_t culprit) MUST_USE;
+/* Did they do as the search says? */
+bool hunt_is_confirmed(const struct confirmation *k);
 const char *hunt_level_of(const struct confirmation *k);
 const char *hunt_because_of(struct arena *a, const struct chase *c, const struct quarry *q, const struct confirmation *k, const char *parent);
 

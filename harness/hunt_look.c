@@ -113,7 +113,7 @@ int hunt_measure(struct stats_effect *out, enum outcome *outcome, const char **d
 {
     const struct gate *g = c->runner->gate;
     int64_t wanted = t.pairs;
-    int64_t most = wanted > g->speed.bisect_pairs ? wanted : g->speed.bisect_pairs;
+    int64_t most = wanted > g->speed.most_pairs ? wanted : g->speed.most_pairs;
     t.pairs = PAIRS_A_LOOK < wanted ? PAIRS_A_LOOK : wanted;
     for (;;) {
         struct pair_row *pairs;
@@ -139,14 +139,14 @@ struct timing_request hunt_request_pairs(const struct chase *c, const struct qua
                                          const struct artifact *anchor,
                                          const struct artifact *artifact, int64_t pairs)
 {
-    return (struct timing_request){.session = q->id,
+    return (struct timing_request){.session = q->session,
                                    .anchor = anchor,
                                    .artifact = artifact,
                                    .problem = q->what->problem,
                                    .variant = q->what->variant,
-                                   .pairs = pairs < c->runner->gate->speed.bisect_pairs
+                                   .pairs = pairs < c->runner->gate->speed.most_pairs
                                                 ? pairs
-                                                : c->runner->gate->speed.bisect_pairs};
+                                                : c->runner->gate->speed.most_pairs};
 }
 
 /* The bad end: is it slower than the good end at all? Its effect sets the level that commits in

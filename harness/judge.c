@@ -389,6 +389,14 @@ bool judge_wants_more(const struct gate *g, const struct speed_judgement *screen
     return stats_t_tail(beyond / screen->effect.error, screen->effect.freedom) < 0.2;
 }
 
+bool judge_may_block(const struct gate *g, const struct speed_judgement *j)
+{
+    if (j->verdict == SPEED_MISSING || j->effect.error <= 0)
+        return false;
+    double below = log1p(g->speed.regression) - j->effect.mean;
+    return stats_t_tail(below / j->effect.error, j->effect.freedom) >= 0.05;
+}
+
 bool judge_is_beyond_doubt(const struct gate *g, const struct speed_judgement *j)
 {
     if (j->verdict == SPEED_MISSING || j->effect.error <= 0)

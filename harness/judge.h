@@ -77,6 +77,8 @@ struct speed_judgement {
 /* One problem's pairs. REGRESSED when the whole interval lies above ln(1 + minimum_effect), IMPROVED when it lies below its negative,
  * EQUIVALENT when it lies between the two, else INCONCLUSIVE. */
 void judge_speed(struct speed_judgement *out, struct arena *a, const struct gate *g, const struct pair_row *pairs, size_t count);
+/* Could the truth be a slow-down that the gate blocks? Not when one has a one-sided p below 0.05: until then noise may hide it. */
+bool judge_may_block(const struct gate *g, const struct speed_judgement *j);
 /* Is it worth `confirm_pairs` fresh pairs? When an effect beyond minimum_effect has a one-sided p below 0.2 (facts/bisection.md 4(c)2); the verdict is then
  * taken from the fresh pairs alone, since the screen picked its own extremes. */
 bool judge_wants_more(const struct gate *g, const struct speed_judgement *screen);

@@ -44,7 +44,7 @@ int run_jobs(struct result_row *rows, struct arena *a, struct runner *r, const s
  * or remembered. Nothing is executed or stored. */
 int run_codes(const char **codes, struct arena *a, struct runner *r, const struct job *jobs, size_t count) MUST_USE;
 
-/* Interleaved pairs (ABBA) of two artifacts on one problem, until the session holds `pairs` of them. *outcome is OK, or what went wrong (then detail). */
+/* Pairs of two artifacts on one problem, each a fresh process in which launches of both take turns (ABBA), until the session holds `pairs` of them. *outcome is OK, or what went wrong (then detail). */
 struct timing_request {
     const char *session;
     const struct artifact *anchor, *artifact;

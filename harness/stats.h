@@ -1,6 +1,6 @@
 /* stats: medians, trimmed means, intervals of paired ratios. Pure; each formula names its source.
  *
- * A pair is two fresh processes run next to each other; its log ratio is x = ln(t_candidate / t_baseline), so x > 0 is slower.
+ * A pair is a fresh process in which two builds take turns; its log ratio is x = ln(t_candidate / t_baseline), so x > 0 is slower.
  */
 #ifndef ASSAY_STATS_H
 #define ASSAY_STATS_H

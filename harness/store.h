@@ -74,7 +74,7 @@ struct pair_row {
     const char *anchor, *artifact; /* recipe ids: baseline and candidate */
     int64_t position;      /* from 0 in the session */
     bool anchor_first;
-    int64_t anchor_ns, candidate_ns; /* medians of the processes */
+    int64_t anchor_ns, candidate_ns; /* medians */
     const char *anchor_samples, *candidate_samples; /* "1234 1240 ...", ns */
     const char *note;      /* load and clocks at the time */
     int64_t epoch, created_s;

@@ -18,8 +18,14 @@ struct work {
     struct buf *answer;
     struct arena arena;
     struct gpu *gpu;
-    struct bundle bundle;
     enum stage stage; /* how far it came */
+};
+
+/* A bundle, and what the device holds of it once it is loaded. */
+struct code {
+    struct bundle bundle;
+    struct gpu_module *modules[BUNDLE_MAX_KERNELS];
+    struct gpu_kernel *kernels[BUNDLE_MAX_KERNELS];
 };
 
 bool worker_value(char *value, size_t size, const char *lines, const char *key)
@@ -139,24 +145,25 @@ struct device_problem {
     void *device[3];       /* start of the low guard */
     void *arguments[3];    /* start of the elements: filter, input, output, in the order of the
                               kernels' parameters */
-    struct gpu_module *modules[BUNDLE_MAX_KERNELS];
-    struct gpu_kernel *kernels[BUNDLE_MAX_KERNELS];
 };
+
+/* The bundle whose path the job gives under `key`, not yet on the device. */
+static int read_code(struct code *out, struct work *w, const char *key)
+{
+    const char *path = NULL;
+    *out = (struct code){0};
+    int status = want(&path, w, key);
+    return status < 0 ? status : bundle_read(&out->bundle, &w->arena, path);
+}
 
 static int open_device(struct work *w)
 {
-    const char *provider = NULL, *path = NULL;
+    const char *provider = NULL;
     int64_t device;
     int status = want(&provider, w, "hip");
     if (status == 0)
         status = want_int(&device, w, "device");
-    if (status == 0)
-        status = want(&path, w, "bundle");
-    if (status == 0)
-        status = bundle_read(&w->bundle, &w->arena, path);
-    if (status == 0)
-        status = gpu_open(&w->gpu, provider, (int)device);
-    return status;
+    return status < 0 ? status : gpu_open(&w->gpu, provider, (int)device);
 }
 
 static void fill_tensors(struct device_problem *d, const struct problem *p, enum data_kind kind,
@@ -180,13 +187,13 @@ static void release_tensors(struct device_problem *d)
     }
 }
 
-static int load_kernels(struct device_problem *d, struct work *w)
+static int load_kernels(struct code *c, struct work *w)
 {
-    for (size_t i = 0; i < w->bundle.count; i++) {
-        const struct bundle_kernel *k = &w->bundle.kernels[i];
-        int status = gpu_module_load(&d->modules[i], w->gpu, k->code);
+    for (size_t i = 0; i < c->bundle.count; i++) {
+        const struct bundle_kernel *k = &c->bundle.kernels[i];
+        int status = gpu_module_load(&c->modules[i], w->gpu, k->code);
         if (status == 0)
-            status = gpu_module_kernel(&d->kernels[i], w->gpu, d->modules[i], k->name);
+            status = gpu_module_kernel(&c->kernels[i], w->gpu, c->modules[i], k->name);
         if (status < 0)
             return status;
     }
@@ -209,22 +216,22 @@ static int upload(struct device_problem *d, struct work *w)
     return 0;
 }
 
-static int launch_kernels(struct device_problem *d, struct work *w)
+static int launch_kernels(const struct code *c, struct device_problem *d, struct work *w)
 {
     void *parameters[3] = {&d->arguments[0], &d->arguments[1], &d->arguments[2]};
-    for (size_t i = 0; i < w->bundle.count; i++) {
-        const struct bundle_kernel *k = &w->bundle.kernels[i];
-        int status = gpu_launch(w->gpu, d->kernels[i], k->grid, k->block, 0, parameters);
+    for (size_t i = 0; i < c->bundle.count; i++) {
+        const struct bundle_kernel *k = &c->bundle.kernels[i];
+        int status = gpu_launch(w->gpu, c->kernels[i], k->grid, k->block, 0, parameters);
         if (status < 0)
             return status;
     }
     return 0;
 }
 
-static int download(struct device_problem *d, struct work *w)
+static int download(struct device_problem *d, const struct problem *p, struct work *w)
 {
     for (int i = 0; i < 3; i++) {
-        tensor_init(&d->back[i], &w->bundle.problem, (enum operand)i);
+        tensor_init(&d->back[i], p, (enum operand)i);
         int status = gpu_copy_out(w->gpu, d->back[i].memory, d->device[i], d->back[i].total_bytes);
         if (status < 0)
             return status;
@@ -232,14 +239,20 @@ static int download(struct device_problem *d, struct work *w)
     return 0;
 }
 
+static int unload_kernels(struct code *c, struct work *w)
+{
+    int status = 0;
+    for (size_t i = 0; i < c->bundle.count; i++) {
+        if (c->modules[i] && gpu_module_unload(w->gpu, c->modules[i]) < 0)
+            status = ERR_FOREIGN;
+        c->modules[i] = NULL;
+    }
+    return status;
+}
+
 static int free_device(struct device_problem *d, struct work *w)
 {
     int status = 0;
-    for (size_t i = 0; i < w->bundle.count; i++) {
-        if (d->modules[i] && gpu_module_unload(w->gpu, d->modules[i]) < 0)
-            status = ERR_FOREIGN;
-        d->modules[i] = NULL;
-    }
     for (int i = 0; i < 3; i++) {
         if (d->device[i] && gpu_free(w->gpu, d->device[i]) < 0)
             status = ERR_FOREIGN;
@@ -344,10 +357,9 @@ static const char *describe_mismatch(struct work *w, const struct verify_stats *
         s->mismatches, s->elements, s->worst_ratio, s->worst_actual, s->worst_expected);
 }
 
-static int check_result(struct work *w, const struct device_problem *d, enum data_kind kind,
-                        enum accumulator accumulator)
+static int check_result(struct work *w, const struct device_problem *d, const struct problem *p,
+                        enum data_kind kind, enum accumulator accumulator)
 {
-    const struct problem *p = &w->bundle.problem;
     struct conv_answer answer;
     int status = conv_direct(&answer, p, d->host);
     if (status < 0)
@@ -378,14 +390,14 @@ static int check_result(struct work *w, const struct device_problem *d, enum dat
 }
 
 /* Load, run once between two events, read everything back. */
-static int run_once(int64_t *execute_ns, struct device_problem *d, struct work *w)
+static int run_once(int64_t *execute_ns, struct device_problem *d, struct code *c, struct work *w)
 {
     struct gpu_event *start = NULL, *stop = NULL;
     w->stage = STAGE_EXECUTE;
     int status = upload(d, w);
     if (status == 0) {
         w->stage = STAGE_LOAD;
-        status = load_kernels(d, w);
+        status = load_kernels(c, w);
     }
     if (status == 0) {
         w->stage = STAGE_EXECUTE;
@@ -396,7 +408,7 @@ static int run_once(int64_t *execute_ns, struct device_problem *d, struct work *
     if (status == 0)
         status = gpu_event_record(w->gpu, start);
     if (status == 0)
-        status = launch_kernels(d, w);
+        status = launch_kernels(c, d, w);
     if (status == 0)
         status = gpu_event_record(w->gpu, stop);
     if (status == 0)
@@ -404,7 +416,7 @@ static int run_once(int64_t *execute_ns, struct device_problem *d, struct work *
     if (status == 0)
         status = gpu_event_elapsed(execute_ns, w->gpu, start, stop);
     if (status == 0)
-        status = download(d, w);
+        status = download(d, &c->bundle.problem, w);
     if (start && gpu_event_destroy(w->gpu, start) < 0 && status == 0)
         status = ERR_FOREIGN;
     if (stop && gpu_event_destroy(w->gpu, stop) < 0 && status == 0)
@@ -428,25 +440,29 @@ static int do_execute(struct work *w)
         return status;
     enum data_kind kind = strcmp(data, data_kind_name(DATA_REAL)) == 0 ? DATA_REAL : DATA_INTEGER;
     w->stage = STAGE_LOAD;
-    status = open_device(w);
+    struct code code;
+    status = read_code(&code, w, "bundle");
+    if (status == 0)
+        status = open_device(w);
     if (status < 0)
         return conclude_failure(w, status);
-    int64_t range = tensor_exact_range(&w->bundle.problem, accumulator_bits(accumulator));
+    const struct problem *p = &code.bundle.problem;
+    int64_t range = tensor_exact_range(p, accumulator_bits(accumulator));
     if (kind == DATA_INTEGER && range == 0)
         return err_set(ERR_INVALID, "job: no integer data is exact for this problem");
 
     struct device_problem d = {0};
     int64_t execute_ns = 0;
-    fill_tensors(&d, &w->bundle.problem, kind, (uint64_t)seed, range);
-    status = run_once(&execute_ns, &d, w);
+    fill_tensors(&d, p, kind, (uint64_t)seed, range);
+    status = run_once(&execute_ns, &d, &code, w);
     if (status == 0) {
-        status = check_result(w, &d, kind, accumulator);
+        status = check_result(w, &d, p, kind, accumulator);
         say(w, "execute_ns", "%" PRId64, execute_ns);
     } else {
         status = conclude_failure(w, status);
     }
     /* The verdict stands; what fails while tidying up is in the log. */
-    if (free_device(&d, w) < 0) {
+    if (unload_kernels(&code, w) < 0 || free_device(&d, w) < 0) {
         fprintf(stderr, "%s\n", err_message());
         err_clear();
     }
@@ -458,43 +474,85 @@ struct timing {
     int64_t warmups, repeats, minimum_ns;
 };
 
-/* Samples until there are `repeats` and together they last `minimum_ns`, at most twenty times
- * `repeats`. */
-static int take_samples(struct work *w, struct device_problem *d, const struct timing *t)
+/* Two builds' code for one problem, and the events around each launch. */
+struct duel {
+    struct code codes[2]; /* anchor, candidate */
+    struct device_problem device;
+    struct gpu_event *start, *stop;
+};
+
+static int take_sample(int64_t *ns, struct duel *d, int which, struct work *w)
 {
-    struct gpu_event *start = NULL, *stop = NULL;
-    int64_t total = 0;
-    int status = gpu_event_create(&start, w->gpu);
+    int status = gpu_event_record(w->gpu, d->start);
     if (status == 0)
-        status = gpu_event_create(&stop, w->gpu);
-    for (int64_t i = -t->warmups; status == 0 && i < 20 * t->repeats; i++) {
+        status = launch_kernels(&d->codes[which], &d->device, w);
+    if (status == 0)
+        status = gpu_event_record(w->gpu, d->stop);
+    return status < 0 ? status : gpu_event_elapsed(ns, w->gpu, d->start, d->stop);
+}
+
+/* One sample of each, in turns of ABBA: what else the machine does meets both alike. */
+static int take_turn(int64_t *total, struct duel *d, int first, bool counts, struct work *w)
+{
+    static const char *const keys[2] = {"anchor_sample", "sample"};
+    int status = 0;
+    for (int i = 0; i < 2 && status == 0; i++) {
+        int which = i ? 1 - first : first;
+        int64_t ns = 0;
+        status = take_sample(&ns, d, which, w);
+        if (status < 0 || !counts)
+            continue;
+        say(w, keys[which], "%" PRId64, ns);
+        *total += ns;
+    }
+    return status;
+}
+
+/* Turns until there are `repeats` and together they last `minimum_ns`, at most twenty times
+ * `repeats`. */
+static int take_samples(struct work *w, struct duel *d, const struct timing *t, int first)
+{
+    int64_t total = 0;
+    int status = gpu_event_create(&d->start, w->gpu);
+    if (status == 0)
+        status = gpu_event_create(&d->stop, w->gpu);
+    for (int64_t i = 0; i < t->warmups && status == 0; i++)
+        status = take_turn(&total, d, first, false, w);
+    for (int64_t i = 0; status == 0 && i < 20 * t->repeats; i++) {
         if (i >= t->repeats && total >= t->minimum_ns)
             break;
-        int64_t ns = 0;
-        status = gpu_event_record(w->gpu, start);
-        if (status == 0)
-            status = launch_kernels(d, w);
-        if (status == 0)
-            status = gpu_event_record(w->gpu, stop);
-        if (status == 0)
-            status = gpu_event_elapsed(&ns, w->gpu, start, stop);
-        if (status == 0 && i >= 0) {
-            say(w, "sample", "%" PRId64, ns);
-            total += ns;
-        }
+        status = take_turn(&total, d, i % 2 ? 1 - first : first, true, w);
     }
-    if (start && gpu_event_destroy(w->gpu, start) < 0 && status == 0)
+    if (d->start && gpu_event_destroy(w->gpu, d->start) < 0 && status == 0)
         status = ERR_FOREIGN;
-    if (stop && gpu_event_destroy(w->gpu, stop) < 0 && status == 0)
+    if (d->stop && gpu_event_destroy(w->gpu, d->stop) < 0 && status == 0)
         status = ERR_FOREIGN;
     return status;
+}
+
+static int read_both(struct duel *d, struct work *w)
+{
+    int status = read_code(&d->codes[0], w, "anchor");
+    if (status == 0)
+        status = read_code(&d->codes[1], w, "bundle");
+    if (status < 0)
+        return status;
+    char problems[2][PROBLEM_MAX_TEXT];
+    for (int i = 0; i < 2; i++)
+        problem_print(problems[i], &d->codes[i].bundle.problem);
+    if (strcmp(problems[0], problems[1]) != 0)
+        return err_set(ERR_INVALID, "job: anchor and bundle solve different problems");
+    return open_device(w);
 }
 
 static int do_time(struct work *w)
 {
     int64_t seed;
     struct timing t;
+    const char *first = NULL;
     int status = want_int(&seed, w, "seed");
+    if (status == 0)
+        status = want(&first, w, "first");
     if (status == 0)
         status = want_int(&t.warmups, w, "warmups");
     if (status == 0)
@@ -504,24 +562,28 @@ static int do_time(struct work *w)
     if (status < 0)
         return status;
     w->stage = STAGE_LOAD;
-    status = open_device(w);
+    struct duel d = {0};
+    status = read_both(&d, w);
     if (status < 0)
         return conclude_failure(w, status);
-    struct device_problem d = {0};
-    fill_tensors(&d, &w->bundle.problem, DATA_REAL, (uint64_t)seed, 1);
+    fill_tensors(&d.device, &d.codes[0].bundle.problem, DATA_REAL, (uint64_t)seed, 1);
     w->stage = STAGE_TIME;
-    status = upload(&d, w);
+    status = upload(&d.device, w);
+    for (int i = 0; i < 2 && status == 0; i++)
+        status = load_kernels(&d.codes[i], w);
     if (status == 0)
-        status = load_kernels(&d, w);
-    if (status == 0)
-        status = take_samples(w, &d, &t);
+        status = take_samples(w, &d, &t, strcmp(first, "bundle") == 0);
     if (status == 0)
         conclude(w, OUTCOME_OK, "");
     else
         status = conclude_failure(w, status);
-    if (free_device(&d, w) < 0)
+    for (int i = 0; i < 2; i++) {
+        if (unload_kernels(&d.codes[i], w) < 0)
+            err_clear();
+    }
+    if (free_device(&d.device, w) < 0)
         err_clear();
-    release_tensors(&d);
+    release_tensors(&d.device);
     return status;
 }
 

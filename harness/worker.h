@@ -7,8 +7,8 @@
  *           -> stage, outcome, detail, code, kernels, workspace_bytes, code_bytes, compile_ns
  * execute   task execute | bundle PATH, hip, device, data integer|real, seed, accumulator
  *           -> stage, outcome, detail, signature, execute_ns, elements, mismatches, worst_ratio, ... (struct verify_stats, one line each)
- * time      task time | bundle PATH, hip, device, seed, warmups, repeats, minimum_ns
- *           -> stage, outcome, detail, sample NS (one line each)
+ * time      task time | anchor PATH, bundle PATH, first anchor|bundle, hip, device, seed, warmups, repeats, minimum_ns
+ *           -> stage, outcome, detail, anchor_sample NS and sample NS (one line each, in the order taken)
  * facts     task facts | hip, device -> arch, name, runtime_version, driver_version, memory_bytes
  */
 #ifndef ASSAY_WORKER_H

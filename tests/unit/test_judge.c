@@ -445,6 +445,19 @@ static void judge_wants_more__only_where_it_could_matter(void **state)
     assert_false(judge_wants_more(&g, &slow));
 }
 
+static void judge_may_block__until_it_is_excluded(void **state)
+{
+    struct gate g = gate(*state);
+    struct speed_judgement same = speed(*state, &g, 6, 1.0), slow = speed(*state, &g, 6, 1.06),
+                           few = speed(*state, &g, 2, 1.0), none = speed(*state, &g, 0, 1.0);
+    assert_false(judge_may_block(&g, &same));
+    assert_true(judge_may_block(&g, &slow));
+    assert_true(judge_may_block(&g, &few)); /* one degree of freedom excludes little */
+    assert_false(judge_may_block(&g, &none));
+    same.effect.error = 0.05; /* as on a machine with neighbours */
+    assert_true(judge_may_block(&g, &same));
+}
+
 static void judge_is_beyond_doubt__never_near_the_gate(void **state)
 {
     struct gate g = gate(*state);
@@ -521,6 +534,7 @@ int main(void)
         TEST(judge_check__takes_figures_of_the_first_round),
         TEST(judge_speed__separates_the_four),
         TEST(judge_wants_more__only_where_it_could_matter),
+        TEST(judge_may_block__until_it_is_excluded),
         TEST(judge_is_beyond_doubt__never_near_the_gate),
         TEST(judge_model__adds_its_layers),
     };

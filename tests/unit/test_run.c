@@ -403,8 +403,8 @@ static void run_pairs__goes_on_where_a_session_stopped(void **state)
     assert_int_equal(c->runner->pairs_run, 6);
 }
 
-/* The kernels themselves tell in which order their processes ran: anchor, other; other, anchor;
- * anchor, other. */
+/* The kernels themselves tell in which order they ran: a warm-up of each, then turns, and the
+ * next pair begins with the other. */
 static void run_pairs__takes_turns(void **state)
 {
     struct campaign *c = *state;
@@ -420,21 +420,21 @@ static void run_pairs__takes_turns(void **state)
                                .artifact = &other,
                                .problem = TOY_PROBLEM,
                                .variant = "",
-                               .pairs = 3};
+                               .pairs = 2};
     struct pair_row *pairs;
     size_t count;
     enum outcome outcome;
     const char *detail;
     assert_ok(run_pairs(&pairs, &count, &outcome, &detail, c->arena, c->runner, &q));
     unsetenv("TOY_ORDER");
-    assert_int_equal(count, 3);
+    assert_int_equal(count, 2);
     assert_ok(fs_read(&order, path));
-    char turns[8] = "";
-    for (size_t i = 0, n = 0; i < order.length && n < sizeof turns - 1; i++) {
-        if (n == 0 || turns[n - 1] != order.data[i])
-            turns[n++] = order.data[i];
-    }
-    assert_string_equal(turns, "abab");
+    size_t each = 0;
+    for (const char *at = pairs[0].anchor_samples; at; at = strchr(at + 1, ' '))
+        each += 2;
+    assert_true(order.length > 2 + each + 8);
+    assert_memory_equal(order.data, "ab" "abbaabba", 10);
+    assert_memory_equal(order.data + 2 + each, "ba" "baabbaab", 10);
     buf_release(&order);
 }
 
@@ -577,6 +577,22 @@ static void compare__asks_a_problem_of_two_sweeps_for_both(void **state)
     assert_string_equal(out.items[0].item.problem, TOY_PROBLEM);
     assert_true(out.items[0].item.check && out.items[0].item.time);
     assert_true(out.items[1].item.check && !out.items[1].item.time);
+}
+
+/* Two pairs exclude nothing, so the screen does not end with them. */
+static void compare__screens_until_a_regression_is_excluded(void **state)
+{
+    struct campaign *c = *state;
+    c->gate.speed.screen_pairs = 2;
+    c->gate.speed.confirm_pairs = 8;
+    open_campaign(c, PREBUILT);
+    struct artifact base = prebuilt(c, ""), head = prebuilt(c, "-DFAULT=y[0]+=0");
+    struct compare_request q = request(c, &base, &head);
+    q.no_timing = false;
+    struct comparison out;
+    assert_ok(compare_run(&out, c->arena, c->runner, &q));
+    for (size_t i = 0; i < out.count; i++)
+        assert_true(out.items[i].pair_count > 2);
 }
 
 /* A compiler that goes wrong each third time: seen by code that differs between fresh compiles, and
@@ -755,6 +771,17 @@ static void hunt__confirms_where_the_gate_wants_no_revert(void **state)
 }
 
 /* Wrong in the slot that earlier commits were built in, right in a clean build. */
+#define BUILT_BY_SCRIPT                                                                            \
+    "candidate: toy\n"                                                                             \
+    "repository: source\n"                                                                         \
+    "build:\n"                                                                                     \
+    "  steps:\n"                                                                                   \
+    "    - [cc, -shared, -fPIC, '{source}/toy.c', -o, '{build}/libtoy.so', -ldl]\n"                \
+    "    - [sh, -e, '{source}/make.sh', '{source}', '{build}']\n"                                  \
+    "  artifacts: [libtoy.so, kernel.so]\n"                                                        \
+    "driver: miir\n"                                                                               \
+    "library: libtoy.so\n"
+
 static void hunt__doubts_what_a_clean_build_does_not_repeat(void **state)
 {
     struct campaign *c = *state;
@@ -765,15 +792,7 @@ static void hunt__doubts_what_a_clean_build_does_not_repeat(void **state)
     const char *good = commit_change(
         c, "echo 'cc -shared -fPIC -O1 \"$1/kernel.c\" -o \"$2/kernel.so\"' > make.sh", "start");
     const char *bad = commit_change(c, incremental_only, "wrong at times");
-    open_campaign(c, "candidate: toy\n"
-                     "repository: source\n"
-                     "build:\n"
-                     "  steps:\n"
-                     "    - [cc, -shared, -fPIC, '{source}/toy.c', -o, '{build}/libtoy.so', -ldl]\n"
-                     "    - [sh, -e, '{source}/make.sh', '{source}', '{build}']\n"
-                     "  artifacts: [libtoy.so, kernel.so]\n"
-                     "driver: miir\n"
-                     "library: libtoy.so\n");
+    open_campaign(c, BUILT_BY_SCRIPT);
     static const struct hunt_problem problem = {.problem = TOY_PROBLEM, .variant = ""};
     struct hunt h = hunt_of(c, good, bad, &problem, 1);
     struct blame_row blame;
@@ -781,6 +800,48 @@ static void hunt__doubts_what_a_clean_build_does_not_repeat(void **state)
     assert_string_equal(blame.level, "LIKELY");
     assert_string_equal(blame.culprit, bad);
     assert_non_null(strstr(blame.because, "do not repeat it"));
+}
+
+/* Slow in the slot that earlier commits were built in, fast in a clean build: the search begins
+ * anew with fresh pairs before it gives up. */
+static void hunt__measures_afresh_what_a_confirmation_does_not_repeat(void **state)
+{
+    struct campaign *c = *state;
+    static const char script[] =
+        "echo 'cc -shared -fPIC -O1 %s \"$1/kernel.c\" -o \"$2/kernel.so\"' > make.sh";
+    toy_write(c->folder);
+    commit_change(c,
+                  "sed -i 's/^    for (int k = 0/    for (volatile int n = 0; n < SPIN; n++)\\n    "
+                  "for (int k = 0/' kernel.c",
+                  "spin");
+    const char *good = commit_change(c, arena_printf(c->arena, script, "-DSPIN=100"), "start");
+    const char *bad =
+        commit_change(c,
+                      arena_printf(c->arena, script,
+                                   "-DSPIN=100 ${CCACHE_DISABLE--USPIN -DSPIN=1000}"),
+                      "slow");
+    c->gate.speed.screen_pairs = 2;
+    c->gate.speed.confirm_pairs = 8;
+    open_campaign(c, BUILT_BY_SCRIPT);
+    static const struct hunt_problem problem = {
+        .problem = TOY_PROBLEM, .variant = "", .slower = true, .label = "slower"};
+    struct hunt h = hunt_of(c, good, bad, &problem, 1);
+    struct blame_row blame;
+    assert_ok(hunt_run(&blame, c->arena, &h));
+    assert_string_equal(blame.level, "LIKELY");
+    assert_string_equal(blame.culprit, bad);
+    struct artifact slow;
+    assert_ok(build_commit(&slow, c->arena, c->builder, bad, BUILD_ONLY_FIND));
+    for (int attempt = 1; attempt <= 4; attempt++) {
+        struct pair_row *pairs;
+        size_t count;
+        const char *session =
+            attempt == 1 ? blame.hunt
+                         : arena_printf(c->arena, "%s/attempt %d", blame.hunt, attempt);
+        assert_ok(store_list_pairs(&pairs, &count, c->arena, c->workspace->store, session,
+                                   TOY_PROBLEM, slow.id));
+        assert_int_equal(count > 0, attempt < 4);
+    }
 }
 
 /* A revert that does not repair: a later commit has the fault again. */
@@ -913,7 +974,7 @@ static void hunt__finds_what_made_it_slower(void **state)
     const char *bad = commit_change(c, "echo more > README", "more words");
     c->gate.speed.screen_pairs = 2;
     c->gate.speed.confirm_pairs = 8;
-    c->gate.speed.bisect_pairs = 60; /* other tests run beside this one: as many as it takes */
+    c->gate.speed.most_pairs = 60; /* other tests run beside this one: as many as it takes */
     open_campaign(c, FROM_SOURCE);
     static const struct hunt_problem problem = {
         .problem = TOY_PROBLEM, .variant = "", .slower = true, .label = "slower"};
@@ -958,12 +1019,14 @@ int main(int argc, char **argv)
         TEST(run_pairs__says_why_there_is_nothing_to_time),
         TEST(compare__finds_a_new_failure_and_stays_as_stored),
         TEST(compare__asks_a_problem_of_two_sweeps_for_both),
+        TEST(compare__screens_until_a_regression_is_excluded),
         TEST(compare__finds_what_is_unsteady),
         TEST(compare__keeps_epochs_apart),
         TEST(compare__knows_code_that_did_not_change),
         TEST(hunt__proves_the_culprit_by_a_revert),
         TEST(hunt__confirms_where_the_gate_wants_no_revert),
         TEST(hunt__doubts_what_a_clean_build_does_not_repeat),
+        TEST(hunt__measures_afresh_what_a_confirmation_does_not_repeat),
         TEST(hunt__is_not_proven_when_a_later_commit_repeats_the_fault),
         TEST(hunt__tells_failures_of_different_stages_apart),
         TEST(hunt__names_a_range_that_cannot_be_built),

@@ -43,7 +43,7 @@ static void worker_job__says_what_a_job_lacks(void **state)
             "no driver `nobody`");
     refuses("task execute\ndata integer\nseed x\n", "is no number");
     refuses("task execute\ndata integer\nseed 1\naccumulator f7\n", "no accumulator `f7`");
-    refuses("task time\nseed 1\nwarmups 1\n", "without `repeats`");
+    refuses("task time\nseed 1\nfirst anchor\nwarmups 1\n", "without `repeats`");
 }
 
 /* A library that cannot be loaded is trouble around the candidate, an answer and not an error. */
@@ -199,7 +199,8 @@ static void compile__is_not_applicable_where_no_words_are(void **state)
 }
 
 /* A bundle of the kernel compiled with these flags; its path. */
-static const char *bundle_of(struct folder *f, const char *flags)
+static const char *bundle_for(struct folder *f, const char *name, const char *problem,
+                              const char *flags)
 {
     struct buf code;
     buf_init(&code, BUF_MAX_CODE);
@@ -212,12 +213,17 @@ static const char *bundle_of(struct folder *f, const char *flags)
                               .code = code.data,
                               .code_bytes = code.length};
     struct bundle b = {.arch = "x86-64-v3", .kernels = &k, .count = 1};
-    const char *path = fs_join(&f->arena, f->path, "b");
-    assert_ok(problem_parse(&b.problem, TOY_PROBLEM));
+    const char *path = fs_join(&f->arena, f->path, name);
+    assert_ok(problem_parse(&b.problem, problem));
     assert_ok(bundle_seal(&b));
     assert_ok(bundle_write(&b, path));
     buf_release(&code);
     return path;
+}
+
+static const char *bundle_of(struct folder *f, const char *flags)
+{
+    return bundle_for(f, "b", TOY_PROBLEM, flags);
 }
 
 static const char *execute(struct folder *f, const char *bundle, const char *data)
@@ -329,20 +335,26 @@ static void execute__needs_its_bundle_and_device(void **state)
     assert_says(answer, "detail", "/nowhere/libhip.so");
 }
 
-static void time__gives_as_many_samples_as_wanted(void **state)
+static const char *duel_job(struct folder *f, const char *anchor, const char *bundle)
+{
+    return arena_printf(&f->arena,
+                        "task time\nanchor %s\nbundle %s\nfirst bundle\nhip hip-cpu\ndevice 0\n"
+                        "seed 1\nwarmups 1\nrepeats 4\nminimum_ns 0\n",
+                        anchor, bundle);
+}
+
+static void time__takes_turns(void **state)
 {
     struct folder *f = *state;
-    const char *answer =
-        ask(f, arena_printf(&f->arena,
-                            "task time\nbundle %s\nhip hip-cpu\ndevice 0\nseed 1\nwarmups 1\n"
-                            "repeats 4\nminimum_ns 0\n",
-                            bundle_of(f, "")));
-    int samples = 0;
+    const char *bundle = bundle_of(f, "");
+    const char *answer = ask(f, duel_job(f, bundle, bundle));
+    char turns[16] = "";
     for (const char *at = answer; (at = strstr(at, "sample ")); at++)
-        samples++;
-    assert_int_equal(samples, 4);
+        strcat(turns, at > answer && at[-1] == '_' ? "a" : "b");
+    assert_string_equal(turns, "baabbaab");
     assert_value(answer, "stage", "time");
     assert_value(answer, "outcome", "ok");
+    refuses(duel_job(f, bundle, bundle_for(f, "other", TOY_PROBLEM_2, "")), "different problems");
 }
 
 static void facts__say_what_the_device_is(void **state)
@@ -375,7 +387,7 @@ int main(void)
         TEST(execute__finds_every_fault),
         TEST(execute__tells_failed_calls_apart),
         TEST(execute__needs_its_bundle_and_device),
-        TEST(time__gives_as_many_samples_as_wanted),
+        TEST(time__takes_turns),
         TEST(facts__say_what_the_device_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
