@@ -361,7 +361,8 @@ static int check_result(struct work *w, const struct device_problem *d, const st
                         enum data_kind kind, enum accumulator accumulator)
 {
     struct conv_answer answer;
-    int status = conv_direct(&answer, p, d->host);
+    struct conv_options options = {.values_only = kind == DATA_INTEGER};
+    int status = conv_reference(&answer, p, d->host, &options);
     if (status < 0)
         return status;
     struct verify_stats stats;

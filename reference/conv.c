@@ -1,4 +1,4 @@
-#include "reference/conv.h"
+#include "reference/conv_internal.h"
 
 #include "src/err.h"
 #include "src/mem.h"
@@ -6,17 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The problem with three spatial dims, whatever it had: leading dims of size 1 change nothing. c
- * and k are per group. */
-struct shape {
-    int64_t n, g, c, k;
-    int64_t in[3], fil[3], out[3], str[3], dil[3], lo[3];
-};
-
 /* Operands in logical order (tensor.h), the result starting at zero. Integer problems use `whole`,
  * all others `real`, by enum operand. */
 struct work {
-    struct shape s;
+    struct conv_shape s;
     double *real[3];
     int64_t *whole[3];
     double *squares;
@@ -25,21 +18,6 @@ struct work {
 /* Adds the products of one filter element with one run of `count` neighbouring outputs: y, y + 1,
  * ... meet x, x + str, ... and w, which index the arrays. All bounds were tested before. */
 typedef void add_run(struct work *job, int64_t x, int64_t w, int64_t y, int64_t count);
-
-static void set_shape(struct shape *s, const struct problem *p)
-{
-    *s = (struct shape){.n = p->n, .g = p->g, .c = p->c / p->g, .k = p->k / p->g};
-    for (int i = 0; i < 3; i++) {
-        int dim = i - (3 - p->dims);
-        bool there = dim >= 0;
-        s->in[i] = there ? p->in[dim] : 1;
-        s->fil[i] = there ? p->fil[dim] : 1;
-        s->out[i] = there ? problem_out(p, dim) : 1;
-        s->str[i] = there ? p->str[dim] : 1;
-        s->dil[i] = there ? p->dil[dim] : 1;
-        s->lo[i] = there ? p->pad_lo[dim] : 0;
-    }
-}
 
 static void run_fwd(struct work *job, int64_t x, int64_t w, int64_t y, int64_t count)
 {
@@ -126,26 +104,14 @@ static add_run *const runs[][2] = {
     [DIRECTION_BWD_WEIGHT] = {run_bwd_weight, run_bwd_weight_whole},
 };
 
-/* Outputs [first, last) of one dim whose tap r lies inside the input. */
-static void reach(int64_t *first, int64_t *last, const struct shape *s, int dim, int64_t r)
-{
-    int64_t at = r * s->dil[dim] - s->lo[dim],
-            str = s->str[dim];      /* input position that output 0 meets */
-    int64_t room = s->in[dim] - at; /* inside while o * str < room */
-    *first = at < 0 ? (-at + str - 1) / str : 0;
-    *last = room <= 0 ? 0 : (room + str - 1) / str;
-    if (*last > s->out[dim])
-        *last = s->out[dim];
-}
-
 /* One filter element over the planes of one input and one output channel that start at x and y. */
 static void add_tap(struct work *job, add_run *run, int64_t x, int64_t w, int64_t y,
                     const int64_t r[3])
 {
-    const struct shape *s = &job->s;
+    const struct conv_shape *s = &job->s;
     int64_t first[3], last[3];
     for (int i = 0; i < 3; i++)
-        reach(&first[i], &last[i], s, i, r[i]);
+        conv_reach(&first[i], &last[i], s, i, r[i]);
     if (first[2] >= last[2])
         return;
     int64_t column = first[2] * s->str[2] + r[2] * s->dil[2] - s->lo[2];
@@ -177,7 +143,7 @@ static int64_t volume(const int64_t size[3])
  * operand. */
 static void convolve(struct work *job, add_run *run)
 {
-    const struct shape *s = &job->s;
+    const struct conv_shape *s = &job->s;
     int64_t x = volume(s->in), w = volume(s->fil), y = volume(s->out);
     for (int64_t n = 0; n < s->n; n++)
         for (int64_t g = 0; g < s->g; g++)
@@ -200,13 +166,13 @@ static void widen(double *real, int64_t *whole, const struct tensor *t)
 
 /* How many products one position of the result takes along one dim: counted, since dims are
  * independent of each other. */
-static int64_t *count_dim(const struct shape *s, enum operand result, int dim)
+static int64_t *count_dim(const struct conv_shape *s, enum operand result, int dim)
 {
     const int64_t sizes[] = {s->in[dim], s->fil[dim], s->out[dim]};
     int64_t *count = xcalloc((size_t)sizes[result], sizeof *count);
     for (int64_t r = 0; r < s->fil[dim]; r++) {
         int64_t first, last;
-        reach(&first, &last, s, dim, r);
+        conv_reach(&first, &last, s, dim, r);
         for (int64_t o = first; o < last; o++) {
             const int64_t at[] = {o * s->str[dim] + r * s->dil[dim] - s->lo[dim], r, o};
             count[at[result]]++;
@@ -219,7 +185,7 @@ static int64_t *count_dim(const struct shape *s, enum operand result, int dim)
 static void store(struct conv_answer *out, const struct work *job, const struct tensor *t,
                   enum operand result)
 {
-    const struct shape *s = &job->s;
+    const struct conv_shape *s = &job->s;
     const int64_t channels[] = {s->k, s->n, s->c};
     int64_t *count[3], index[TENSOR_MAX_RANK] = {0}, position = 0;
     for (int i = 0; i < 3; i++)
@@ -259,7 +225,7 @@ int conv_direct(struct conv_answer *out, const struct problem *p, const struct t
     struct work job = {0};
     enum operand result = problem_result(p);
     bool whole = is_integer(p, result == OPERAND_INPUT ? OPERAND_FILTER : OPERAND_INPUT);
-    set_shape(&job.s, p);
+    conv_shape_of(&job.s, p);
     for (enum operand o = OPERAND_INPUT; o <= OPERAND_OUTPUT; o++) {
         size_t elements = (size_t)problem_elements(p, o);
         if (tensors[o].elements != (int64_t)elements || tensors[o].rank != p->dims + 3)

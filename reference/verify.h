@@ -5,7 +5,7 @@
  * Real data: |device - answer| <= tol, element by element, with
  *     T   = lambda * u * sqrt(K * Q / 6 + K * y^2 / 9 [+ Q / 3 when products are rounded])
  *     tol = T + u_out * (|y| + T) + half the smallest subnormal of the output type
- *   where lambda = 8, K = terms, Q = sum of squared products, y the answer, u the unit roundoff of
+ *   where lambda = 8, K = terms, Q = sum of squared products (or its mean, see conv.h), y the answer, u the unit roundoff of
  *   the accumulator, u_out of the output type (0 when the accumulator's numbers fit it). It models
  *   the rounding of partial sum s_i as uniform in u |s_i|, so its variance is u^2/3 sum s_i^2, with
  *   sum s_i^2 ~ K Q / 2 for a random walk and K y^2 / 3 for a drift (after Higham and Mary 2019).

@@ -1,0 +1,51 @@
+/* conv_kernels: the inner loops of the fast convolution, compiled once for each instruction set from one source and chosen at run time.
+ *
+ * Numbers  doubles everywhere. What is summed in which order depends on the instruction set alone, never on threads.
+ * Tile     `rows` sums of `2 * lanes` neighbours stay in registers: 12 x 16 with AVX-512, 6 x 8 with AVX2, 6 x 4 else.
+ */
+#ifndef ASSAY_CONV_KERNELS_H
+#define ASSAY_CONV_KERNELS_H
+
+#include "reference/problem.h"
+
+/* Where a sum walks: segment s takes `length` terms, term t of it source[at + a[s] + t * step] times b[(b[s] + t) * width ...]. */
+struct conv_walk {
+    const int64_t *a, *b;
+    int64_t segments, length, step;
+};
+
+/* A run of elements in memory. */
+struct conv_run {
+    const void *data; /* first element */
+    enum dtype dtype;
+    int64_t stride;   /* between neighbours */
+    int64_t count;
+};
+
+struct conv_kernels {
+    const char *name;
+    int64_t lanes, rows;
+    /* out[r * width + l] = (add ? itself : 0) + sum over the walk of source[at[r] + ...] * b[...], for r < count, l < width = vectors * lanes.
+     * vectors is 1 or 2. */
+    void (*sweep)(double *out, const double *source, const int64_t *at, int64_t count, const double *b, int64_t vectors,
+                  const struct conv_walk *walk, bool add);
+    /* Lanes are channels, in groups of q = 1, 2, 4 or 8 (at most `lanes`) that see each other alone: out[m * pitch + l] = sum over taps t, i < q of
+     * source[at[m] + tap[t] + l / q * q + i] * weight[(t * q + i) * pitch + l], for l < channels. Reads and writes whole vectors: pitch and the
+     * pixels of source have room behind the last channel. */
+    void (*channels)(double *out, int64_t pitch, const double *source, const int64_t *at, int64_t count, const double *weight,
+                     const int64_t *tap, int64_t taps, int64_t q, int64_t channels);
+    /* The gradient of such weights: sums[(t * q + i) * pitch + l] += sum over pixels m < count of source[m * step + tap[t] + l / q * q + i] *
+     * other[m * other_step + l]. */
+    void (*channel_gradients)(double *sums, int64_t pitch, const double *source, int64_t step, const double *other, int64_t other_step,
+                              int64_t count, const int64_t *tap, int64_t taps, int64_t q, int64_t channels);
+    /* out[i] = run[i]; i8 and the float types are exact in double. */
+    void (*widen)(double *out, const struct conv_run *run);
+    /* out[j * pitch + i] = rows[i * row_pitch + j], for i < height, j < width. Rows have room for eight more. */
+    void (*transpose)(double *out, int64_t pitch, const double *rows, int64_t row_pitch, int64_t height, int64_t width);
+};
+
+/* The best that this machine runs; `name` "v4", "v3" or "base" asks for one, NULL when it does not run here or there is none of that name. */
+const struct conv_kernels *conv_kernels_best(void);
+const struct conv_kernels *conv_kernels_named(const char *name);
+
+#endif
