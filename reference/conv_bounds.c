@@ -13,6 +13,17 @@ static int64_t volume(const int64_t size[3])
     return size[0] * size[1] * size[2];
 }
 
+/* Rows that lie one behind the other are one. */
+static void join_rows(struct conv_view *v)
+{
+    for (int i = 1; i >= 0; i--) {
+        if (v->size[i] > 1 && v->by[i] != v->size[2] * v->by[2])
+            return;
+        v->size[2] *= v->size[i];
+        v->size[i] = 1;
+    }
+}
+
 static void add_row(double *sums, double *row, const struct conv_view *v,
                     const struct conv_kernels *k, int64_t offset)
 {
@@ -191,6 +202,87 @@ static void patch_release(struct patch *patch)
     free(patch->spare);
 }
 
+/* One row of results of a phase: what all its lanes share. */
+struct row {
+    double *ratio;  /* squared norm of the patch by the number of products */
+    int32_t *terms; /* products */
+    int64_t *kind; /* results whose taps inside are the same share a kind, numbered along the row */
+    int64_t kinds, count;
+    double *weights; /* [kind][lane]: squared norm of the taps inside */
+};
+
+static void row_init(struct row *row, const struct patch *patch, int64_t lanes)
+{
+    const struct inside *in = &patch->inside[2];
+    *row = (struct row){.count = patch->phase->dim[2].count};
+    row->ratio = xcalloc((size_t)row->count + 1, sizeof *row->ratio);
+    row->terms = xcalloc((size_t)row->count + 1, sizeof *row->terms);
+    row->kind = xcalloc((size_t)row->count + 1, sizeof *row->kind);
+    for (int64_t z = 0; z < row->count; z++) {
+        bool same = z > 0 && in->first[z] == in->first[z - 1] && in->last[z] == in->last[z - 1];
+        row->kinds += !same;
+        row->kind[z] = row->kinds - 1;
+    }
+    row->weights = xcalloc((size_t)(row->kinds * lanes) + 1, sizeof *row->weights);
+}
+
+static void row_release(struct row *row)
+{
+    free(row->ratio);
+    free(row->terms);
+    free(row->kind);
+    free(row->weights);
+}
+
+static void row_set(struct row *row, const struct patch *patch, int64_t x, int64_t y, int64_t inner,
+                    const double *sums)
+{
+    const struct inside *in = patch->inside;
+    int64_t taps = inner * (in[0].last[x] - in[0].first[x]) * (in[1].last[y] - in[1].first[y]);
+    for (int64_t z = 0; z < row->count; z++) {
+        row->terms[z] = (int32_t)(taps * (in[2].last[z] - in[2].first[z]));
+        row->ratio[z] = row->terms[z] ? sums[z] / row->terms[z] : 0;
+    }
+}
+
+/* Rows whose taps inside are those of the row before keep its weights. */
+static void row_weigh(struct row *row, const struct patch *patch, int64_t group, int64_t lanes,
+                      int64_t x, int64_t y)
+{
+    for (int64_t z = 0; z < row->count; z++) {
+        if (z > 0 && row->kind[z] == row->kind[z - 1])
+            continue;
+        for (int64_t lane = 0; lane < lanes; lane++)
+            row->weights[row->kind[z] * lanes + lane] =
+                box(patch, patch->taps + (group * lanes + lane) * patch->table, x, y, z);
+    }
+}
+
+static void row_store(struct conv_answer *out, const struct row *row, int64_t lanes, int64_t at,
+                      int64_t by_lane, int64_t by_result)
+{
+    if (by_lane == 1) {
+        for (int64_t z = 0; z < row->count; z++, at += by_result) {
+            const double *weights = row->weights + row->kind[z] * lanes;
+            for (int64_t lane = 0; lane < lanes; lane++) {
+                out->terms[at + lane] = row->terms[z];
+                out->squares[at + lane] = row->ratio[z] * weights[lane];
+            }
+        }
+        return;
+    }
+    for (int64_t lane = 0; lane < lanes; lane++, at += by_lane) {
+        for (int64_t z = 0; z < row->count;) {
+            int64_t kind = row->kind[z];
+            double weight = row->weights[kind * lanes + lane];
+            for (; z < row->count && row->kind[z] == kind; z++) {
+                out->terms[at + z * by_result] = row->terms[z];
+                out->squares[at + z * by_result] = row->ratio[z] * weight;
+            }
+        }
+    }
+}
+
 /* The norms of all results of a phase in one group of one image; source: squares summed over the
  * group's channels. */
 static void spread_norms(struct conv_answer *out, struct patch *patch,
@@ -199,36 +291,29 @@ static void spread_norms(struct conv_answer *out, struct patch *patch,
                          bool forward)
 {
     const struct conv_dim *d = patch->phase->dim;
-    int64_t lanes = forward ? s->k : s->c, inner = forward ? s->c : s->k;
-    sum_taps(patch->sums, source, &d[0], &patch->inside[0], 1, size[0], size[1] * size[2]);
-    sum_taps(patch->spare, patch->sums, &d[1], &patch->inside[1], d[0].count, size[1], size[2]);
-    sum_taps(patch->sums, patch->spare, &d[2], &patch->inside[2], d[0].count * d[1].count, size[2],
-             1);
-    const struct tensor *t = result->tensor;
-    int64_t corner = image * t->stride[0] + group * t->stride[1];
-    double *filter = patch->spare; /* of one row of results and one lane */
     const struct inside *in = patch->inside;
+    int64_t lanes = forward ? s->k : s->c, inner = forward ? s->c : s->k;
+    sum_taps(patch->sums, source, &d[0], &in[0], 1, size[0], size[1] * size[2]);
+    sum_taps(patch->spare, patch->sums, &d[1], &in[1], d[0].count, size[1], size[2]);
+    sum_taps(patch->sums, patch->spare, &d[2], &in[2], d[0].count * d[1].count, size[2], 1);
+    const struct tensor *t = result->tensor;
+    int64_t corner = image * t->stride[0] + group * t->stride[1] + d[2].first * result->by[2];
+    struct row row;
+    row_init(&row, patch, lanes);
     for (int64_t x = 0; x < d[0].count; x++) {
         for (int64_t y = 0; y < d[1].count; y++) {
-            const double *sums = patch->sums + (x * d[1].count + y) * d[2].count;
-            int64_t taps =
-                inner * (in[0].last[x] - in[0].first[x]) * (in[1].last[y] - in[1].first[y]);
-            int64_t row = corner + (d[0].first + x * d[0].step) * result->by[0] +
-                          (d[1].first + y * d[1].step) * result->by[1];
-            for (int64_t lane = 0; lane < lanes; lane++) {
-                const double *table = patch->taps + (group * lanes + lane) * patch->table;
-                int64_t at = row + lane * t->stride[2] + d[2].first * result->by[2];
-                for (int64_t z = 0; z < d[2].count; z++, at += d[2].step * result->by[2]) {
-                    bool same = z > 0 && in[2].first[z] == in[2].first[z - 1] &&
-                                in[2].last[z] == in[2].last[z - 1];
-                    filter[z] = same ? filter[z - 1] : box(patch, table, x, y, z);
-                    int64_t terms = taps * (in[2].last[z] - in[2].first[z]);
-                    out->terms[at] = (int32_t)terms;
-                    out->squares[at] = terms ? sums[z] * filter[z] / (double)terms : 0;
-                }
-            }
+            bool same =
+                y > 0 && in[1].first[y] == in[1].first[y - 1] && in[1].last[y] == in[1].last[y - 1];
+            row_set(&row, patch, x, y, inner, patch->sums + (x * d[1].count + y) * d[2].count);
+            if (!same)
+                row_weigh(&row, patch, group, lanes, x, y);
+            row_store(out, &row, lanes,
+                      corner + (d[0].first + x * d[0].step) * result->by[0] +
+                          (d[1].first + y * d[1].step) * result->by[1],
+                      t->stride[2], d[2].step * result->by[2]);
         }
     }
+    row_release(&row);
 }
 
 /* Squares of the filter by [group][lane][tap], summed over the inner channels. */
@@ -264,6 +349,8 @@ static void spread_bounds(struct conv_answer *out, const struct conv_shape *s,
     struct conv_view source, result;
     conv_view_of(&source, &tensors[from], s, from);
     conv_view_of(&result, &tensors[to], s, to);
+    struct conv_view rows = source;
+    join_rows(&rows);
     struct conv_phases phases;
     conv_phases_init(&phases, s, p->direction);
     double *filter = filter_squares(s, &tensors[OPERAND_FILTER], kernels, forward);
@@ -274,7 +361,7 @@ static void spread_bounds(struct conv_answer *out, const struct conv_shape *s,
     double *squares = xcalloc((size_t)(s->g * size), sizeof *squares);
     for (int64_t n = 0; n < s->n; n++) {
         memset(squares, 0, (size_t)(s->g * size) * sizeof *squares);
-        add_squares(squares, &source, kernels, n, forward ? s->c : s->k);
+        add_squares(squares, &rows, kernels, n, forward ? s->c : s->k);
         for (int64_t g = 0; g < s->g; g++) {
             for (int64_t i = 0; i < phases.count; i++)
                 spread_norms(out, &patches[i], &result, s, squares + g * size, source.size, n, g,
@@ -289,23 +376,61 @@ static void spread_bounds(struct conv_answer *out, const struct conv_shape *s,
     conv_phases_release(&phases);
 }
 
-/* Squares of a channel at outputs [first, last) of each dim, moved by the stride and the tap's
- * offset. */
-static double sum_moved(const double *squares, const int64_t size[3], const int64_t first[3],
-                        const int64_t last[3], const int64_t stride[3], const int64_t offset[3])
+/* sums[position][channel of all groups] += the squares of one image. */
+static void add_channel_squares(double *sums, const struct conv_view *v,
+                                const struct conv_kernels *k, int64_t image)
 {
-    double sum = 0;
+    int64_t channels = v->groups * v->channels, count = v->size[2] * channels;
+    double *row = xcalloc((size_t)count, sizeof *row);
+    for (int64_t at = 0; at < v->size[0] * v->size[1]; at++, sums += count) {
+        struct conv_slab slab = {.images = 1,
+                                 .low = {at / v->size[1], at % v->size[1], 0},
+                                 .size = {1, 1, v->size[2]},
+                                 .step = {1, 1, 1},
+                                 .pitch = channels};
+        conv_slab_fill_all(row, &slab, v, k, image);
+        for (int64_t i = 0; i < count; i++)
+            sums[i] += row[i] * row[i];
+    }
+    free(row);
+}
+
+/* out[channel] = the squares at outputs [first, last) of each dim, moved by the stride and the
+ * tap's offset. */
+static void sum_moved(double *out, int64_t channels, const double *squares, const int64_t size[3],
+                      const int64_t first[3], const int64_t last[3], const int64_t stride[3],
+                      const int64_t offset[3])
+{
+    memset(out, 0, (size_t)channels * sizeof *out);
     for (int64_t x = first[0]; x < last[0]; x++) {
         for (int64_t y = first[1]; y < last[1]; y++) {
-            const double *row =
-                squares +
+            int64_t row =
                 ((x * stride[0] + offset[0]) * size[1] + y * stride[1] + offset[1]) * size[2] +
                 offset[2];
-            for (int64_t z = first[2]; z < last[2]; z++)
-                sum += row[z * stride[2]];
+            for (int64_t z = first[2]; z < last[2]; z++) {
+                const double *at = squares + (row + z * stride[2]) * channels;
+                for (int64_t c = 0; c < channels; c++)
+                    out[c] += at[c];
+            }
         }
     }
-    return sum;
+}
+
+/* The norms of one tap: of each input channel where the tap meets it, and of each output channel.
+ */
+static void gather_tap(struct conv_answer *out, const struct conv_shape *s, const struct tensor *t,
+                       int64_t at, int64_t terms, const double *by_c, const double *by_k)
+{
+    for (int64_t g = 0; g < s->g; g++) {
+        for (int64_t k = 0; k < s->k; k++) {
+            for (int64_t c = 0; c < s->c; c++) {
+                int64_t to = at + g * t->stride[0] + k * t->stride[1] + c * t->stride[2];
+                out->terms[to] = (int32_t)terms;
+                out->squares[to] =
+                    terms ? by_c[g * s->c + c] * by_k[g * s->k + k] / (double)terms : 0;
+            }
+        }
+    }
 }
 
 static void gather_bounds(struct conv_answer *out, const struct conv_shape *s,
@@ -315,14 +440,14 @@ static void gather_bounds(struct conv_answer *out, const struct conv_shape *s,
     conv_view_of(&x, &tensors[OPERAND_INPUT], s, OPERAND_INPUT);
     conv_view_of(&y, &tensors[OPERAND_OUTPUT], s, OPERAND_OUTPUT);
     conv_view_of(&w, &tensors[OPERAND_FILTER], s, OPERAND_FILTER);
-    const struct tensor *t = w.tensor;
-    int64_t in = volume(s->in), outs = volume(s->out), most = s->c > s->k ? s->c : s->k;
-    double *inputs = xcalloc((size_t)(s->g * s->c * in), sizeof *inputs),
-           *outputs = xcalloc((size_t)(s->g * s->k * outs), sizeof *outputs);
-    double *by_c = xcalloc((size_t)most, sizeof *by_c), *by_k = xcalloc((size_t)most, sizeof *by_k);
+    int64_t inputs = s->g * s->c, outputs = s->g * s->k;
+    double *from_x = xcalloc((size_t)(inputs * volume(s->in)), sizeof *from_x),
+           *from_y = xcalloc((size_t)(outputs * volume(s->out)), sizeof *from_y),
+           *by_c = xcalloc((size_t)inputs, sizeof *by_c),
+           *by_k = xcalloc((size_t)outputs, sizeof *by_k);
     for (int64_t n = 0; n < s->n; n++) {
-        add_squares(inputs, &x, kernels, n, 1);
-        add_squares(outputs, &y, kernels, n, 1);
+        add_channel_squares(from_x, &x, kernels, n);
+        add_channel_squares(from_y, &y, kernels, n);
     }
     static const int64_t stay[3] = {1, 1, 1}, nowhere[3] = {0, 0, 0};
     for (int64_t tap = 0; tap < volume(s->fil); tap++) {
@@ -335,26 +460,14 @@ static void gather_bounds(struct conv_answer *out, const struct conv_shape *s,
             offset[i] = r[i] * s->dil[i] - s->lo[i];
             at += r[i] * w.by[i];
         }
-        for (int64_t g = 0; g < s->g; g++) {
-            for (int64_t c = 0; c < s->c; c++)
-                by_c[c] = terms ? sum_moved(inputs + (g * s->c + c) * in, s->in, first, last,
-                                            s->str, offset)
-                                : 0;
-            for (int64_t k = 0; k < s->k; k++)
-                by_k[k] = terms ? sum_moved(outputs + (g * s->k + k) * outs, s->out, first, last,
-                                            stay, nowhere)
-                                : 0;
-            for (int64_t k = 0; k < s->k; k++) {
-                for (int64_t c = 0; c < s->c; c++) {
-                    int64_t to = at + g * t->stride[0] + k * t->stride[1] + c * t->stride[2];
-                    out->terms[to] = (int32_t)terms;
-                    out->squares[to] = terms ? by_c[c] * by_k[k] / (double)terms : 0;
-                }
-            }
+        if (terms) {
+            sum_moved(by_c, inputs, from_x, s->in, first, last, s->str, offset);
+            sum_moved(by_k, outputs, from_y, s->out, first, last, stay, nowhere);
         }
+        gather_tap(out, s, w.tensor, at, terms, by_c, by_k);
     }
-    free(inputs);
-    free(outputs);
+    free(from_x);
+    free(from_y);
     free(by_c);
     free(by_k);
 }
@@ -363,8 +476,8 @@ void conv_bounds(struct conv_answer *out, const struct conv_shape *s, const stru
                  const struct tensor tensors[3])
 {
     const struct conv_kernels *kernels = conv_kernels_best();
-    out->squares = xcalloc((size_t)out->elements, sizeof *out->squares);
-    out->terms = xcalloc((size_t)out->elements, sizeof *out->terms);
+    out->squares = conv_array(out->elements, sizeof *out->squares);
+    out->terms = conv_array(out->elements, sizeof *out->terms);
     if (p->direction == DIRECTION_BWD_WEIGHT)
         gather_bounds(out, s, tensors, kernels);
     else

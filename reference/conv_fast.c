@@ -7,7 +7,9 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 extern const struct conv_kernels conv_kernels_v4, conv_kernels_v3, conv_kernels_base;
@@ -42,6 +44,20 @@ const struct conv_kernels *conv_kernels_named(const char *name)
             return runs_here(all_kernels[i]) ? all_kernels[i] : NULL;
     }
     return NULL;
+}
+
+void *conv_array(int64_t count, size_t size)
+{
+    const size_t huge = (size_t)2 << 20;
+    size_t bytes = (size_t)count * size;
+    if (bytes < 2 * huge)
+        return xmalloc(bytes + 1);
+    bytes = (bytes + huge - 1) / huge * huge;
+    void *array = aligned_alloc(huge, bytes);
+    if (!array)
+        die("no memory for %zu bytes", bytes);
+    (void)madvise(array, bytes, MADV_HUGEPAGE); /* a wish */
+    return array;
 }
 
 /* The crowd that shares the numbers below count. */
@@ -159,7 +175,7 @@ int conv_reference(struct conv_answer *out, const struct problem *p, const struc
     if (status < 0)
         return status;
     *out = (struct conv_answer){.elements = tensors[fast.result].elements};
-    out->value = xcalloc((size_t)out->elements, sizeof *out->value);
+    out->value = conv_array(out->elements, sizeof *out->value);
     fast.value = out->value;
     if (p->direction == DIRECTION_BWD_WEIGHT) {
         conv_gather(&fast);

@@ -335,6 +335,8 @@ void conv_gather(struct conv_fast *fast)
         for (int64_t i = 0; i < s.sums; i++)
             s.partial[0][i] += s.partial[p][i];
     }
+    if (s.taps < fast->taps) /* taps that meet nothing are not stored */
+        memset(fast->value, 0, (size_t)s.result.tensor->elements * sizeof *fast->value);
     if (s.q)
         store_channels(&s, s.partial[0]);
     else

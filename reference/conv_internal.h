@@ -64,6 +64,10 @@ void conv_slab_fill_all(double *out, const struct conv_slab *slab, const struct 
 /* squares and terms of the answer, from the norms of what is multiplied: squares = |x|^2 |w|^2 / terms over the factors that meet. */
 void conv_bounds(struct conv_answer *out, const struct conv_shape *s, const struct problem *p, const struct tensor tensors[3]);
 
+/* Elements for free(), not zeroed: large ones come as huge pages where the system has them, since a page fault for each 4 KiB costs as much as
+ * storing a result. */
+void *conv_array(int64_t count, size_t size) MUST_USE;
+
 /* Calls work(context, i) for each i < count, in `threads` threads of which this is one; in no order. */
 void conv_parallel(void (*work)(void *context, int64_t i, int64_t thread), void *context, int64_t count, int64_t threads);
 
