@@ -56,30 +56,31 @@ static const struct yaml_key limit_keys[] = {
     {0},
 };
 
-static const char *const accumulator_words[] = {"fma", "f32", "f16", "i32", NULL};
+static const char *const accumulator_words_known[] = {
+    "fma", "f32", "truncating", "tf32", "split-f16", "f16", "split-bf16", "bf16", "i32", NULL};
 
 static const struct yaml_key accumulator_keys[] = {
     {.name = "f32",
      .type = YAML_WORD,
-     .words = accumulator_words,
+     .words = accumulator_words_known,
      .fallback = "fma",
      .offset = offsetof(struct candidate_accumulator, f32),
      .help = "how f32 problems are summed"},
     {.name = "f16",
      .type = YAML_WORD,
-     .words = accumulator_words,
+     .words = accumulator_words_known,
      .fallback = "f32",
      .offset = offsetof(struct candidate_accumulator, f16),
      .help = "how f16 problems are summed"},
     {.name = "bf16",
      .type = YAML_WORD,
-     .words = accumulator_words,
+     .words = accumulator_words_known,
      .fallback = "f32",
      .offset = offsetof(struct candidate_accumulator, bf16),
      .help = "how bf16 problems are summed"},
     {.name = "i8",
      .type = YAML_WORD,
-     .words = accumulator_words,
+     .words = accumulator_words_known,
      .fallback = "i32",
      .offset = offsetof(struct candidate_accumulator, i8),
      .help = "how i8 problems are summed"},
@@ -297,7 +298,8 @@ static const struct yaml_key gate_speed_keys[] = {
      .min = 2,
      .max = 1000,
      .fallback = "6",
-     .help = "interleaved pairs that every problem gets, and gets more of while noise hides a regression"},
+     .help = "interleaved pairs that every problem gets, and gets more of while noise hides a "
+             "regression"},
     {.name = "confirm_pairs",
      .type = YAML_INT,
      .offset = offsetof(struct gate_speed, confirm_pairs),

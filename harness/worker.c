@@ -353,8 +353,10 @@ static const char *describe_mismatch(struct work *w, const struct verify_stats *
             &w->arena, "%" PRId64 " of %" PRId64 " off, such as %.9g where exactly %.9g is right",
             s->mismatches, s->elements, s->worst_actual, s->worst_expected);
     return arena_printf(
-        &w->arena, "%" PRId64 " of %" PRId64 " off, worst %.4g times the tolerance (%.9g for %.9g)",
-        s->mismatches, s->elements, s->worst_ratio, s->worst_actual, s->worst_expected);
+        &w->arena,
+        "%" PRId64 " of %" PRId64 " off, worst %.4g times the tolerance (%.9g for %.9g)%s%s",
+        s->mismatches, s->elements, s->worst_ratio, s->worst_actual, s->worst_expected,
+        s->looks_like ? "; looks like " : "", s->looks_like ? s->looks_like : "");
 }
 
 static int check_result(struct work *w, const struct device_problem *d, const struct problem *p,

@@ -16,14 +16,26 @@ enum { TAIL_BLOCK = 16 }; /* the block whose partial remainder is a tail: the sm
 
 static const struct {
     const char *name;
-    int bits;              /* of significand */
+    const char *words;     /* a result that fits it looks like ... */
+    int bits;              /* of significand that integer data may use */
     double roundoff;       /* half an ulp at 1 */
     bool rounded_products; /* multiply, round, add, round */
+    bool truncates;        /* adds towards zero */
+    bool partials;         /* only a few partial sums are rounded, and added in f32 */
+    double input_roundoff; /* of the operands before they are multiplied */
 } accumulators[] = {
-    [ACCUMULATOR_F32_FMA] = {"fma", 24, 0x1p-24, false},
-    [ACCUMULATOR_F32] = {"f32", 24, 0x1p-24, true},
-    [ACCUMULATOR_F16] = {"f16", 11, 0x1p-11, true},
-    [ACCUMULATOR_I32] = {"i32", 31, 0, false},
+    [ACCUMULATOR_F32_FMA] = {"fma", "fused sums in f32", 24, 0x1p-24},
+    [ACCUMULATOR_F32] = {"f32", "sums in f32", 24, 0x1p-24, .rounded_products = true},
+    [ACCUMULATOR_TRUNCATING] = {"truncating", "truncating sums in f32", 24, 0x1p-24,
+                                .rounded_products = true, .truncates = true},
+    [ACCUMULATOR_TF32] = {"tf32", "operands cut to tf32", 22, 0x1p-24, .input_roundoff = 0x1p-11},
+    [ACCUMULATOR_SPLIT_F16] = {"split-f16", "partial sums kept in f16", 11, 0x1p-11,
+                               .partials = true},
+    [ACCUMULATOR_F16] = {"f16", "sums in f16", 11, 0x1p-11, .rounded_products = true},
+    [ACCUMULATOR_SPLIT_BF16] = {"split-bf16", "partial sums kept in bf16", 8, 0x1p-8,
+                                .partials = true},
+    [ACCUMULATOR_BF16] = {"bf16", "sums in bf16", 8, 0x1p-8, .rounded_products = true},
+    [ACCUMULATOR_I32] = {"i32", "sums in i32", 31, 0},
 };
 
 bool accumulator_parse(enum accumulator *out, const char *word)
@@ -35,6 +47,13 @@ bool accumulator_parse(enum accumulator *out, const char *word)
         }
     }
     return false;
+}
+
+const char *accumulator_words(enum accumulator a)
+{
+    if ((unsigned)a >= COUNT_OF(accumulators))
+        bug("accumulator %d", (int)a);
+    return accumulators[a].words;
 }
 
 const char *accumulator_name(enum accumulator a)
@@ -58,12 +77,17 @@ static const double smallest_subnormals[] = {0x1p-149, 0x1p-24, 0x1p-133, 0, 0};
 /* The bound in verify.h. Converting to the accumulator's own type or a wider one rounds nothing. */
 static double tolerance(double y, double squares, double terms, enum accumulator a, enum dtype out)
 {
-    double u = accumulators[a].roundoff;
+    double u = accumulators[a].roundoff, u_in = accumulators[a].input_roundoff;
     double u_out = roundoffs[out] > u ? roundoffs[out] : 0;
     double variance = terms * squares / 6 + terms * y * y / 9;
     if (accumulators[a].rounded_products)
         variance += squares / 3;
-    double sum = LAMBDA * u * sqrt(variance);
+    if (accumulators[a].partials)
+        variance = squares / 3 + y * y / 3;
+    double sum =
+        LAMBDA * sqrt(u * u * variance + u_in * u_in * 2 * squares / 3) + 2 * u_in * fabs(y);
+    if (accumulators[a].truncates)
+        sum += 2 * u * terms * (1.5 * sqrt(squares) + 0.5 * fabs(y));
     return sum + u_out * (fabs(y) + sum) + smallest_subnormals[out] / 2;
 }
 
@@ -133,9 +157,12 @@ static int64_t result_channels(const struct problem *p)
 static int64_t result_size(const struct problem *p, int dim)
 {
     switch (p->direction) {
-    case DIRECTION_FWD: return problem_out(p, dim);
-    case DIRECTION_BWD_DATA: return p->in[dim];
-    case DIRECTION_BWD_WEIGHT: return p->fil[dim];
+    case DIRECTION_FWD:
+        return problem_out(p, dim);
+    case DIRECTION_BWD_DATA:
+        return p->in[dim];
+    case DIRECTION_BWD_WEIGHT:
+        return p->fil[dim];
     }
     bug("direction %d", (int)p->direction);
 }
@@ -157,9 +184,12 @@ static bool at_border(const struct problem *p, int dim, int64_t position)
 {
     int64_t first = position * p->str[dim] - p->pad_lo[dim];
     switch (p->direction) {
-    case DIRECTION_FWD: return first < 0 || first + (p->fil[dim] - 1) * p->dil[dim] >= p->in[dim];
-    case DIRECTION_BWD_DATA: return lacks_output(p, dim, position);
-    case DIRECTION_BWD_WEIGHT: return position != p->fil[dim] / 2;
+    case DIRECTION_FWD:
+        return first < 0 || first + (p->fil[dim] - 1) * p->dil[dim] >= p->in[dim];
+    case DIRECTION_BWD_DATA:
+        return lacks_output(p, dim, position);
+    case DIRECTION_BWD_WEIGHT:
+        return position != p->fil[dim] / 2;
     }
     bug("direction %d", (int)p->direction);
 }
@@ -226,6 +256,49 @@ static void note_worst(struct verify_stats *s, const struct reading *r, const st
     tensor_coordinates(s->worst_index, t, offset);
 }
 
+/* The largest ratio under another profile; more than 1 as soon as one element is. */
+static double worst_under(const struct tensor *result, const struct conv_answer *answer,
+                          enum accumulator a)
+{
+    double worst = 0;
+    for (int64_t i = 0; i < result->elements && worst <= 1; i++) {
+        struct reading r;
+        read_element(&r, result, answer, i, false, a);
+        worst = fmax(worst, r.ratio);
+    }
+    return worst;
+}
+
+/* Could a device with these operands have the profile? Operands of 16 bits lose nothing in tf32. */
+static bool is_possible(enum accumulator a, const struct problem *p)
+{
+    enum operand operand = problem_result(p) == OPERAND_INPUT ? OPERAND_FILTER : OPERAND_INPUT;
+    return a != ACCUMULATOR_TF32 || p->dtype[operand] == DTYPE_F32;
+}
+
+/* A rounding that the profile does not have touches elements everywhere, while a lost product or a
+ * wrong place touches some: only what is off widely is asked for its looks. The largest of n errors
+ * lies about sqrt(2 ln n) deviations out, and the bound LAMBDA: of the profiles that all elements
+ * fit, the one whose worst ratio is nearest to that. Devices of every profile had 0.6 to 1 times
+ * it (test_verify: less_precision_is_flagged_and_named). */
+static void find_looks(struct verify_stats *s, const struct problem *p, const struct tensor *result,
+                       const struct conv_answer *answer, enum accumulator own)
+{
+    if (20 * s->mismatches < s->elements || s->nans + s->infs + s->unwritten > 0)
+        return;
+    double usual = 0.8 * sqrt(2 * log((double)s->elements + 1)) / LAMBDA;
+    double nearest = 3; /* further off than e^3 even a profile that fits explains nothing */
+    for (enum accumulator a = ACCUMULATOR_F32_FMA; a < ACCUMULATOR_I32; a++) {
+        if (a == own || !is_possible(a, p))
+            continue;
+        double worst = worst_under(result, answer, a), distance = fabs(log(worst / usual));
+        if (worst <= 1 && distance < nearest) {
+            nearest = distance;
+            s->looks_like = accumulators[a].words;
+        }
+    }
+}
+
 void verify_measure(struct verify_stats *out, const struct problem *p, const struct tensor *result,
                     const struct conv_answer *answer, enum data_kind kind,
                     enum accumulator accumulator, int poison_round)
@@ -253,6 +326,8 @@ void verify_measure(struct verify_stats *out, const struct problem *p, const str
         }
     }
     tensor_guard_damage(&out->guard_low, &out->guard_high, result);
+    if (!exact)
+        find_looks(out, p, result, answer, accumulator);
 }
 
 /* How much of the result has a property: all mismatches having it means little when most elements

@@ -3,22 +3,38 @@
  *
  * Integer data: the device value must equal the exact value rounded once to the output type.
  * Real data: |device - answer| <= tol, element by element, with
- *     T   = lambda * u * sqrt(K * Q / 6 + K * y^2 / 9 [+ Q / 3 when products are rounded])
+ *     T   = lambda * sqrt(u^2 (K * Q / 6 + K * y^2 / 9 [+ Q / 3]) + u_in^2 * 2 Q / 3) + 2 u_in |y| [+ 2 u K (1.5 sqrt(Q) + |y| / 2)]
  *     tol = T + u_out * (|y| + T) + half the smallest subnormal of the output type
- *   where lambda = 8, K = terms, Q = sum of squared products (or its mean, see conv.h), y the answer, u the unit roundoff of
- *   the accumulator, u_out of the output type (0 when the accumulator's numbers fit it). It models
- *   the rounding of partial sum s_i as uniform in u |s_i|, so its variance is u^2/3 sum s_i^2, with
- *   sum s_i^2 ~ K Q / 2 for a random walk and K y^2 / 3 for a drift (after Higham and Mary 2019).
+ *   where lambda = 8, K = terms, Q = sum of squared products (or its mean, see conv.h), y the answer, u the unit roundoff of the accumulator,
+ *   u_out of the output type (0 when the accumulator's numbers fit it), u_in of the operands where they are cut before they are multiplied.
+ *   Source   the rounding of partial sum s_i is modelled as uniform in u |s_i|, so its variance is u^2/3 sum s_i^2; sum s_i^2 ~ K Q / 2 for a
+ *            random walk and K y^2 / 3 for a drift (after Higham and Mary 2019). Where only partial sums are rounded, the squares of all of them
+ *            are about Q and at most y^2: u^2 (Q / 3 + y^2 / 3).
+ *   [ ]      Q / 3 when products are rounded before they are added; the last term for adds that cut: each loses u |s_i|
+ *            in one direction, and |s_i| is below 1.5 sqrt(Q) + |y| / 2 on the whole (facts/reference.md 1.4, T3 with L = 1).
  */
 #ifndef ASSAY_VERIFY_H
 #define ASSAY_VERIFY_H
 
 #include "reference/conv.h"
 
-enum accumulator { ACCUMULATOR_F32_FMA, ACCUMULATOR_F32, ACCUMULATOR_F16, ACCUMULATOR_I32 };
-/* "fma" "f32" "f16" "i32"; false for another word. */
+/* How a candidate sums, from the tightest bound to the loosest; "fma" "f32" "truncating" "tf32" "split-f16" "f16" "split-bf16" "bf16" "i32". */
+enum accumulator {
+    ACCUMULATOR_F32_FMA,    /* fused multiply-adds in f32, in any order; matrix units that round to nearest */
+    ACCUMULATOR_F32,        /* products rounded to f32 before they are added */
+    ACCUMULATOR_TRUNCATING, /* adds that cut instead of rounding, as some matrix units do */
+    ACCUMULATOR_TF32,       /* operands cut to 11 bits first */
+    ACCUMULATOR_SPLIT_F16,  /* partial sums kept in f16, added in f32 */
+    ACCUMULATOR_F16,
+    ACCUMULATOR_SPLIT_BF16,
+    ACCUMULATOR_BF16,
+    ACCUMULATOR_I32,
+};
+/* False for another word. */
 bool accumulator_parse(enum accumulator *out, const char *word);
 const char *accumulator_name(enum accumulator a);
+/* "sums in f16" */
+const char *accumulator_words(enum accumulator a);
 /* Significand bits for tensor_exact_range. */
 int accumulator_bits(enum accumulator a);
 
@@ -37,6 +53,8 @@ struct verify_stats {
     double worst_error, worst_expected, worst_actual;
     int64_t worst_index[TENSOR_MAX_RANK]; /* logical coordinates */
     double max_tolerance;
+    /* Real data that are off widely: the words of the tightest profile that every element fits, NULL without one. */
+    const char *looks_like;
     int64_t histogram[VERIFY_BUCKETS];
     /* Where the mismatches are. Each is a count of mismatching elements that share the property. */
     /* A tap lies in the padding (fwd), an output that a tap comes from is not there (bwd_data), the

@@ -110,9 +110,12 @@ static double bound(const struct bench *b, int64_t i)
     double y = b->answer.value[i], k = b->answer.terms[i], q = b->answer.squares[i];
     double t = 8 * 0x1p-24 * sqrt(k * q / 6 + k * y * y / 9);
     switch (b->result->dtype) {
-    case DTYPE_F16: return t + 0x1p-11 * (fabs(y) + t) + 0x1p-25;
-    case DTYPE_BF16: return t + 0x1p-8 * (fabs(y) + t) + 0x1p-134;
-    default: return t + 0x1p-150;
+    case DTYPE_F16:
+        return t + 0x1p-11 * (fabs(y) + t) + 0x1p-25;
+    case DTYPE_BF16:
+        return t + 0x1p-8 * (fabs(y) + t) + 0x1p-134;
+    default:
+        return t + 0x1p-150;
     }
 }
 
@@ -466,7 +469,7 @@ static void the_place_is_counted_and_signed(void **state)
         {fwd, in_one_image, "in part", "unwritten in part"},
         {fwd, anywhere, "everywhere", "unwritten"},
         {fwd, in_first_place, "one element", "unwritten one element"}, /* a corner by chance */
-        {row, in_even_columns, "everywhere", "unwritten"}, /* half is no small part */
+        {row, in_even_columns, "everywhere", "unwritten"},             /* half is no small part */
         {row, in_last_columns, "tail", "unwritten tail"},
         {row, in_last_place, "one element", "unwritten one element"},
         {data, in_odd_columns, "phase 1", "unwritten phase 1"},
@@ -595,18 +598,96 @@ static float sum_half(const float *x, const float *w, int64_t count)
     return (float)sum;
 }
 
-enum order { FORWARD, FORWARD_FMA, BACKWARD, TREE, SPLIT, INTERLEAVED, HALF };
+/* Partial sums of 16 products, kept in a smaller type. */
+static float sum_kept(const float *x, const float *w, int64_t count, enum dtype kept)
+{
+    float sum = 0;
+    for (int64_t i = 0; i < count; i += 16)
+        sum += (float)tensor_round(
+            kept, (double)sum_forward(x + i, w + i, count - i < 16 ? count - i : 16, true));
+    return sum;
+}
+
+/* Towards zero, to 24 bits. */
+static float cut(double value)
+{
+    float rounded = (float)value;
+    return fabs((double)rounded) > fabs(value) ? nextafterf(rounded, 0) : rounded;
+}
+
+static float sum_truncating(const float *x, const float *w, int64_t count)
+{
+    float sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum = cut((double)sum + (double)x[i] * (double)w[i]);
+    return sum;
+}
+
+static float sum_tf32(const float *x, const float *w, int64_t count)
+{
+    float sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        union {
+            float value;
+            uint32_t bits;
+        } a = {x[i]}, b = {w[i]};
+        a.bits &= ~UINT32_C(0x1fff);
+        b.bits &= ~UINT32_C(0x1fff);
+        sum = fmaf(a.value, b.value, sum);
+    }
+    return sum;
+}
+
+static float sum_brain(const float *x, const float *w, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum = tensor_round(DTYPE_BF16, sum + tensor_round(DTYPE_BF16, (double)x[i] * (double)w[i]));
+    return (float)sum;
+}
+
+enum order {
+    FORWARD,
+    FORWARD_FMA,
+    BACKWARD,
+    TREE,
+    SPLIT,
+    INTERLEAVED,
+    HALF,
+    BRAIN,
+    KEPT_HALF,
+    KEPT_BRAIN,
+    TRUNCATING,
+    CUT_OPERANDS
+};
 
 static float sum_in(enum order order, const float *x, const float *w, int64_t count)
 {
     switch (order) {
-    case FORWARD: return sum_forward(x, w, count, false);
-    case FORWARD_FMA: return sum_forward(x, w, count, true);
-    case BACKWARD: return sum_backward(x, w, count);
-    case TREE: return sum_tree(x, w, count);
-    case SPLIT: return sum_split(x, w, count);
-    case INTERLEAVED: return sum_interleaved(x, w, count);
-    case HALF: return sum_half(x, w, count);
+    case FORWARD:
+        return sum_forward(x, w, count, false);
+    case FORWARD_FMA:
+        return sum_forward(x, w, count, true);
+    case BACKWARD:
+        return sum_backward(x, w, count);
+    case TREE:
+        return sum_tree(x, w, count);
+    case SPLIT:
+        return sum_split(x, w, count);
+    case INTERLEAVED:
+        return sum_interleaved(x, w, count);
+    case HALF:
+        return sum_half(x, w, count);
+    case BRAIN:
+        return sum_brain(x, w, count);
+    case KEPT_HALF:
+        return sum_kept(x, w, count, DTYPE_F16);
+    case KEPT_BRAIN:
+        return sum_kept(x, w, count, DTYPE_BF16);
+    case TRUNCATING:
+        return sum_truncating(x, w, count);
+    case CUT_OPERANDS:
+        return sum_tf32(x, w, count);
     }
     return NAN;
 }
@@ -718,6 +799,72 @@ static void f16_accumulation_is_off_by_the_f32_profile_and_right_by_its_own(void
     tear_down(&b);
 }
 
+/* Devices that sum with less precision than their profile says: each is off, and named; by a
+ * profile of its own it is right. */
+static void less_precision_is_flagged_and_named(void **state)
+{
+    (void)state;
+    static const char long_f32[] =
+        "conv fwd f32 n2 c577 k16 g1 in128 fil1 str1 dil1 pad0:0 ngcw gkcx ngkw";
+    static const char longer_f32[] =
+        "conv fwd f32 n1 c9216 k8 g1 in32 fil1 str1 dil1 pad0:0 ngcw gkcx ngkw";
+    static const char f16[] =
+        "conv fwd f16 n2 c577 k16 g1 in128 fil1 str1 dil1 pad0:0 ngcw gkcx ngkw";
+    static const char bf16[] =
+        "conv fwd bf16 n2 c577 k16 g1 in128 fil1 str1 dil1 pad0:0 ngcw gkcx ngkw";
+    static const struct {
+        const char *line;
+        enum order order;
+        enum accumulator own;
+        const char *words;
+    } devices[] = {
+        {f16, HALF, ACCUMULATOR_F16, "sums in f16"},
+        {long_f32, HALF, ACCUMULATOR_F16, "sums in f16"},
+        {bf16, BRAIN, ACCUMULATOR_BF16, "sums in bf16"},
+        {long_f32, KEPT_HALF, ACCUMULATOR_SPLIT_F16, "partial sums kept in f16"},
+        {long_f32, KEPT_BRAIN, ACCUMULATOR_SPLIT_BF16, "partial sums kept in bf16"},
+        {longer_f32, TRUNCATING, ACCUMULATOR_TRUNCATING, "truncating sums in f32"},
+        {long_f32, CUT_OPERANDS, ACCUMULATOR_TF32, "operands cut to tf32"},
+    };
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        struct bench b;
+        struct verify_stats s;
+        set_up(&b, devices[i].line, DATA_REAL);
+        if (devices[i].order == TRUNCATING)
+            make_positive(&b);
+        run_device(&b, devices[i].order);
+        b.accumulator = ACCUMULATOR_F32_FMA;
+        measure(&s, &b);
+        if (s.mismatches == 0 || !s.looks_like || strcmp(s.looks_like, devices[i].words) != 0)
+            fail_msg("device %zu: %lld of %lld off, worst %g, looks like %s", i,
+                     (long long)s.mismatches, (long long)s.elements, s.worst_ratio,
+                     s.looks_like ? s.looks_like : "nothing");
+        b.accumulator = devices[i].own;
+        measure(&s, &b);
+        if (s.mismatches > 0)
+            fail_msg("device %zu: %lld off by its own profile, worst %g", i,
+                     (long long)s.mismatches, s.worst_ratio);
+        assert_null(s.looks_like);
+        tear_down(&b);
+    }
+}
+
+/* What is off in places has no looks, however small it is. */
+static void a_lost_product_looks_like_nothing(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct verify_stats s;
+    set_up(&b, device_lines[4], DATA_REAL);
+    run_device(&b, FORWARD_FMA);
+    for (int64_t i = 0; i < b.result->elements / 40; i++)
+        tensor_set(b.result, i, tensor_get(b.result, i) * 1.02);
+    measure(&s, &b);
+    assert_true(s.mismatches > 0);
+    assert_null(s.looks_like);
+    tear_down(&b);
+}
+
 /* A result that rounds to infinity is right when it is infinite, and off when it is the largest
  * number. */
 static void a_forced_overflow_is_right(void **state)
@@ -788,10 +935,12 @@ static void the_histogram_counts_by_ratio(void **state)
 static void accumulators_have_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"fma", "f32", "f16", "i32"};
-    static const int bits[] = {24, 24, 11, 31};
+    static const char *const names[] = {"fma", "f32",        "truncating", "tf32", "split-f16",
+                                        "f16", "split-bf16", "bf16",       "i32"};
+    static const int bits[] = {24, 24, 24, 22, 11, 11, 8, 8, 31};
     enum accumulator a;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 9; i++) {
+        assert_non_null(accumulator_words((enum accumulator)i));
         assert_true(accumulator_parse(&a, names[i]));
         assert_int_equal(a, i);
         assert_string_equal(accumulator_name(a), names[i]);
@@ -834,6 +983,8 @@ int main(void)
         cmocka_unit_test(a_forced_overflow_is_right),
         cmocka_unit_test(a_saturated_integer_is_right),
         cmocka_unit_test(the_histogram_counts_by_ratio),
+        cmocka_unit_test(less_precision_is_flagged_and_named),
+        cmocka_unit_test(a_lost_product_looks_like_nothing),
         cmocka_unit_test(accumulators_have_names),
         cmocka_unit_test(a_short_text_is_cut),
     };

@@ -280,6 +280,18 @@ static void execute__finds_every_fault(void **state)
     }
 }
 
+/* Every element is rounded to f16: right on small integers, and by real data known for what it is. */
+static void execute__names_less_precision(void **state)
+{
+    struct folder *f = *state;
+    const char *bundle =
+        bundle_of(f, "'-DFAULT=for (int i = 0; i < K * P; i++) y[i] = (float)(_Float16)y[i]'");
+    const char *answer = execute(f, bundle, "real");
+    assert_value(answer, "outcome", "mismatch");
+    assert_says(answer, "detail", "times the tolerance");
+    assert_says(answer, "detail", "; looks like partial sums kept in f16");
+}
+
 /* One call of HIP fails: whose fault that is depends on which. */
 static void execute__tells_failed_calls_apart(void **state)
 {
@@ -385,6 +397,7 @@ int main(void)
         TEST(compile__is_not_applicable_where_no_words_are),
         TEST(execute__passes_a_right_kernel),
         TEST(execute__finds_every_fault),
+        TEST(execute__names_less_precision),
         TEST(execute__tells_failed_calls_apart),
         TEST(execute__needs_its_bundle_and_device),
         TEST(time__takes_turns),
