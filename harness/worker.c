@@ -1,6 +1,7 @@
 #include "harness/worker.h"
 
 #include "harness/drivers/driver.h"
+#include "harness/dump.h"
 #include "harness/result.h"
 #include "reference/verify.h"
 #include "src/gpu.h"
@@ -590,6 +591,115 @@ static int do_time(struct work *w)
     return status;
 }
 
+static const char *const operand_keys[3] = {"input", "filter", "output"};
+
+/* An operand from the file that the job names, else filled. */
+static int take_operand(struct tensor *t, struct work *w, const struct problem *p,
+                        enum operand which, enum data_kind kind, uint64_t seed, int64_t range)
+{
+    char path[4096];
+    if (worker_value(path, sizeof path, w->job, operand_keys[which]))
+        return dump_read(t, p, which, path);
+    tensor_fill(t, kind, seed, which, range);
+    return 0;
+}
+
+/* What assay computes with, and the right answer, for other tools. */
+static int write_all_tensors(struct work *w, struct tensor t[3], const struct problem *p,
+                             const struct conv_answer *answer, const char *folder)
+{
+    enum operand result = problem_result(p);
+    for (int64_t i = 0; i < answer->elements; i++)
+        tensor_set(&t[result], i, answer->value[i]);
+    for (int i = 0; i < 3; i++) {
+        int status = dump_write(arena_printf(&w->arena, "%s/%s.npy", folder, operand_keys[i]),
+                                &t[i], p, (enum operand)i);
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}
+
+/* The file's tensor beside the answer. */
+static int judge_file(struct work *w, struct tensor t[3], const struct problem *p,
+                      const struct conv_answer *answer, enum accumulator accumulator,
+                      const char *path)
+{
+    struct tensor *result = &t[problem_result(p)];
+    int status = dump_read(result, p, problem_result(p), path);
+    if (status < 0)
+        return status;
+    bool exact = verify_is_exact(p, t, answer, accumulator);
+    enum data_kind kind = exact ? DATA_INTEGER : DATA_REAL;
+    struct verify_stats s;
+    struct verify_measures measures;
+    char signature[256], atol[64] = "0", rtol[64] = "0";
+    verify_measure(&s, p, result, answer, kind, accumulator, 0);
+    worker_value(atol, sizeof atol, w->job, "atol");
+    worker_value(rtol, sizeof rtol, w->job, "rtol");
+    verify_as_others(&measures, result, answer, strtod(atol, NULL), strtod(rtol, NULL));
+    w->stage = STAGE_VERIFY;
+    if (s.mismatches > 0)
+        conclude(w, OUTCOME_MISMATCH, describe_mismatch(w, &s, kind));
+    else
+        conclude(w, OUTCOME_OK, "");
+    verify_signature(signature, sizeof signature, p, &s);
+    if (*signature)
+        say(w, "signature", "%s", signature);
+    say(w, "exact", "%s", exact ? "yes" : "no");
+    say(w, "rms", "%.9g", measures.rms);
+    say(w, "beyond", "%" PRId64, measures.beyond);
+    say_stats(w, &s);
+    return 0;
+}
+
+static int do_verify(struct work *w)
+{
+    const char *text = NULL, *word = NULL, *data = NULL;
+    struct problem p;
+    enum accumulator accumulator;
+    int64_t seed = 0;
+    int status = want(&text, w, "problem");
+    if (status == 0)
+        status = problem_parse(&p, text);
+    if (status == 0)
+        status = want(&word, w, "accumulator");
+    if (status == 0 && !accumulator_parse(&accumulator, word))
+        status = err_set(ERR_INVALID, "job: there is no accumulator `%s`", word);
+    if (status == 0)
+        status = want(&data, w, "data");
+    if (status == 0)
+        status = want_int(&seed, w, "seed");
+    if (status < 0)
+        return status;
+    enum data_kind kind = strcmp(data, data_kind_name(DATA_REAL)) == 0 ? DATA_REAL : DATA_INTEGER;
+    int64_t range = tensor_exact_range(&p, accumulator_bits(accumulator));
+    if (kind == DATA_INTEGER && range == 0)
+        return err_set(ERR_INVALID, "no integer data is exact for this problem");
+    enum operand result = problem_result(&p);
+    struct tensor t[3] = {0};
+    struct conv_answer answer = {0};
+    char folder[4096], path[4096];
+    for (int i = 0; i < 3; i++)
+        tensor_init(&t[i], &p, (enum operand)i);
+    for (enum operand o = OPERAND_INPUT; o <= OPERAND_OUTPUT && status == 0; o++) {
+        if (o != result)
+            status = take_operand(&t[o], w, &p, o, kind, (uint64_t)seed, range > 0 ? range : 1);
+    }
+    if (status == 0)
+        status = conv_reference(&answer, &p, t, NULL);
+    if (status == 0 && worker_value(folder, sizeof folder, w->job, "write"))
+        status = write_all_tensors(w, t, &p, &answer, folder);
+    if (status == 0 && worker_value(path, sizeof path, w->job, "result"))
+        status = judge_file(w, t, &p, &answer, accumulator, path);
+    else if (status == 0)
+        conclude(w, OUTCOME_OK, "");
+    for (int i = 0; i < 3; i++)
+        tensor_release(&t[i]);
+    conv_answer_release(&answer);
+    return status;
+}
+
 static int do_facts(struct work *w)
 {
     const char *provider = NULL;
@@ -619,8 +729,11 @@ static int dispatch(struct work *w)
     static const struct {
         const char *task;
         int (*run)(struct work *w);
-    } tasks[] = {
-        {"compile", do_compile}, {"execute", do_execute}, {"time", do_time}, {"facts", do_facts}};
+    } tasks[] = {{"compile", do_compile},
+                 {"execute", do_execute},
+                 {"time", do_time},
+                 {"verify", do_verify},
+                 {"facts", do_facts}};
     const char *task = NULL;
     int status = want(&task, w, "task");
     if (status < 0)

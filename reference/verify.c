@@ -359,6 +359,47 @@ void verify_measure(struct verify_stats *out, const struct problem *p, const str
         find_looks(out, p, result, answer, accumulator);
 }
 
+static bool all_whole(const struct tensor *t)
+{
+    for (int64_t i = 0; i < t->elements; i++) {
+        double value = tensor_get(t, i);
+        if (!isfinite(value) || value != trunc(value))
+            return false;
+    }
+    return true;
+}
+
+bool verify_is_exact(const struct problem *p, const struct tensor tensors[3],
+                     const struct conv_answer *answer, enum accumulator accumulator)
+{
+    double most = ldexp(1, accumulator_bits(accumulator));
+    for (int64_t i = 0; i < answer->elements; i++) {
+        double norm = answer->squares[i] * answer->terms[i];
+        if (!(norm <= most * most))
+            return false;
+    }
+    for (enum operand o = OPERAND_INPUT; o <= OPERAND_OUTPUT; o++) {
+        if (o != problem_result(p) && !all_whole(&tensors[o]))
+            return false;
+    }
+    return true;
+}
+
+void verify_as_others(struct verify_measures *out, const struct tensor *result,
+                      const struct conv_answer *answer, double atol, double rtol)
+{
+    double squares = 0, largest = 0;
+    *out = (struct verify_measures){0};
+    for (int64_t i = 0; i < result->elements; i++) {
+        double actual = tensor_get(result, i), expected = answer->value[i];
+        double error = error_of(expected, actual, tensor_round(result->dtype, expected));
+        squares += error * error;
+        largest = fmax(largest, fmax(fabs(expected), fabs(actual)));
+        out->beyond += !(error <= atol + rtol * fabs(expected));
+    }
+    out->rms = squares == 0 ? 0 : sqrt(squares) / (sqrt((double)result->elements) * largest);
+}
+
 /* How much of the result has a property: all mismatches having it means little when most elements
  * do. */
 

@@ -75,6 +75,19 @@ void verify_measure(struct verify_stats *out, const struct problem *p, const str
                     const struct conv_answer *answer, enum data_kind kind,
                     enum accumulator accumulator, int poison_round);
 
+/* Is every order of summation exact in this accumulator? When all operands are whole numbers and sum |x w| <= |x| |w| <= 2^bits for every result
+ * (Cauchy and Schwarz; the proof stands with tensor_exact_range). The answer needs its squares. */
+bool verify_is_exact(const struct problem *p, const struct tensor tensors[3], const struct conv_answer *answer, enum accumulator accumulator);
+
+/* The measures of other tools, for whoever compares with them; NaN in the result makes them NaN.
+ *     rms     sqrt(sum d^2) / (sqrt(n) max(max |answer|, max |result|)): MIOpen, rocMLIR (facts/reference.md 1.1)
+ *     beyond  elements with |d| > atol + rtol |answer|: allclose of NumPy, PyTorch and MIGraphX; NaN counts */
+struct verify_measures {
+    double rms;
+    int64_t beyond;
+};
+void verify_as_others(struct verify_measures *out, const struct tensor *result, const struct conv_answer *answer, double atol, double rtol);
+
 /* A short normalised shape of the failure, equal for failures of one cause as far as that can be
  * seen from here:
  *     [unwritten | nan | inf | all zero] [phase N | phase>0] [border] [tail]

@@ -14,7 +14,7 @@
 enum { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_CANNOT_TELL = 125, EXIT_TROUBLE = 128, EXIT_USAGE = 129 };
 
 extern const struct opt_command cmd_init, cmd_doctor, cmd_import, cmd_plan, cmd_build, cmd_run, cmd_compare, cmd_bisect, cmd_report, cmd_status,
-    cmd_show, cmd_again, cmd_gc, cmd_worker;
+    cmd_show, cmd_again, cmd_verify, cmd_gc, cmd_worker;
 /* NULL-terminated, in the order of help; cmd_worker last and hidden. */
 extern const struct opt_command *const commands[];
 

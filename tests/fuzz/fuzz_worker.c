@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     buf_add(&text, data, size);
     bool loads = worker_value(task, sizeof task, text.data, "task") &&
                  (strcmp(task, "compile") == 0 || strcmp(task, "execute") == 0 ||
-                  strcmp(task, "time") == 0 || strcmp(task, "facts") == 0);
+                  strcmp(task, "time") == 0 || strcmp(task, "verify") == 0 ||
+                  strcmp(task, "facts") == 0);
     if (!loads && worker_job(&answer, text.data, text.length) == 0)
         __builtin_trap(); /* there is no other task */
     if (worker_value(value, sizeof value, text.data, "seed") && strlen(value) >= sizeof value)

@@ -932,6 +932,45 @@ static void the_histogram_counts_by_ratio(void **state)
     tear_down(&b);
 }
 
+/* Whole numbers whose norms stay below the accumulator's significand, and nothing else. */
+static void exactness_is_proved_by_the_operands(void **state)
+{
+    (void)state;
+    struct bench b;
+    static const char line[] = "conv fwd f32 n1 c64 k4 g1 in8 fil1 str1 dil1 pad0:0 ngcw gkcx ngkw";
+    set_up(&b, line, DATA_INTEGER);
+    assert_true(verify_is_exact(&b.p, b.t, &b.answer, ACCUMULATOR_F32_FMA));
+    assert_false(verify_is_exact(&b.p, b.t, &b.answer, ACCUMULATOR_F16));
+    tensor_set(&b.t[OPERAND_FILTER], 5, 0.5);
+    assert_false(verify_is_exact(&b.p, b.t, &b.answer, ACCUMULATOR_F32_FMA));
+    tensor_set(&b.t[OPERAND_FILTER], 5, INFINITY);
+    assert_false(verify_is_exact(&b.p, b.t, &b.answer, ACCUMULATOR_F32_FMA));
+    tear_down(&b);
+}
+
+/* Two elements: 3 for 4 and -4 exactly. */
+static void others_measure_as_they_do(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct verify_measures m;
+    set_up(&b, "conv fwd f32 n1 c1 k1 g1 in2 fil1 str1 dil1 pad0:0 ngcw gkcx ngkw", DATA_REAL);
+    b.answer.value[0] = 4;
+    b.answer.value[1] = -4;
+    tensor_set(b.result, 0, 3);
+    tensor_set(b.result, 1, -4);
+    verify_as_others(&m, b.result, &b.answer, 0.5, 0.1);
+    assert_true(fabs(m.rms - 1 / (sqrt(2) * 4)) < 1e-15);
+    assert_int_equal(m.beyond, 1);
+    verify_as_others(&m, b.result, &b.answer, 0.6, 0.1);
+    assert_int_equal(m.beyond, 0);
+    tensor_set(b.result, 1, NAN);
+    verify_as_others(&m, b.result, &b.answer, 1e9, 0);
+    assert_true(isnan(m.rms));
+    assert_int_equal(m.beyond, 1);
+    tear_down(&b);
+}
+
 static void accumulators_have_names(void **state)
 {
     (void)state;
@@ -985,6 +1024,8 @@ int main(void)
         cmocka_unit_test(the_histogram_counts_by_ratio),
         cmocka_unit_test(less_precision_is_flagged_and_named),
         cmocka_unit_test(a_lost_product_looks_like_nothing),
+        cmocka_unit_test(exactness_is_proved_by_the_operands),
+        cmocka_unit_test(others_measure_as_they_do),
         cmocka_unit_test(accumulators_have_names),
         cmocka_unit_test(a_short_text_is_cut),
     };
