@@ -266,6 +266,11 @@ static const struct yaml_key gate_correctness_keys[] = {
      .max = 1e15,
      .fallback = "1",
      .help = "seed of the data"},
+    {.name = "data",
+     .type = YAML_TEXTS,
+     .offset = offsetof(struct gate_correctness, data),
+     .help = "kinds of data, default [integer, real]: integer real one-hot denormal cancellation "
+             "special"},
     {.name = "compiles",
      .type = YAML_INT,
      .offset = offsetof(struct gate_correctness, compiles),
@@ -636,6 +641,26 @@ int config_machine(struct machine *out, struct arena *a, const char *path)
     return config_finish(&f, config_bind_file(out, a, &f, path, "machine"));
 }
 
+/* Each kind a known one, and once: a kind that stood twice would be run twice for nothing. */
+static void check_data(const struct gate *g, struct yaml_faults *f)
+{
+    const struct yaml_texts *data = &g->correctness.data;
+    for (size_t i = 0; i < data->count; i++) {
+        enum data_kind kind;
+        const struct yaml_node *at = data->nodes[i];
+        const char *nearest = opt_nearest(data->items[i], data_kind_words);
+        if (!data_kind_parse(&kind, data->items[i]))
+            yaml_fault(f, at->line, at->column, "correctness.data", "there is no data `%s`%s%s%s",
+                       data->items[i], nearest ? "; did you mean `" : "", nearest ? nearest : "",
+                       nearest ? "`?" : "");
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(data->items[k], data->items[i]) == 0)
+                yaml_fault(f, at->line, at->column, "correctness.data", "`%s` stands twice",
+                           data->items[i]);
+        }
+    }
+}
+
 int config_gate(struct gate *out, struct arena *a, const char *path)
 {
     *out = (struct gate){.file = path ? arena_strdup(a, path) : ""};
@@ -644,5 +669,11 @@ int config_gate(struct gate *out, struct arena *a, const char *path)
     int status = config_bind_file(out, a, &f, path, "gate");
     if (status == 0 && f.count == 0 && out->speed.regression < out->speed.minimum_effect)
         yaml_fault(&f, 1, 1, "speed.regression", "must not be below speed.minimum_effect");
+    if (status == 0)
+        check_data(out, &f);
+    if (out->correctness.data.count == 0) {
+        static const char *usual[] = {"integer", "real"};
+        out->correctness.data = (struct yaml_texts){.items = usual, .count = COUNT_OF(usual)};
+    }
     return config_finish(&f, status);
 }

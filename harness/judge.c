@@ -1,6 +1,6 @@
 #include "harness/judge.h"
 
-#include "reference/tensor.h"
+#include "reference/data.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,8 +16,8 @@ static double stat_of(const struct result_row *row, const char *key)
     return 0;
 }
 
-/* What the gate makes of a row that came as far as verify. Integer data stand as measured; real
- * data are held against the gate's ratio. */
+/* What the gate makes of a row that came as far as verify. Exact data stand as measured; others are
+ * held against the gate's ratio. */
 static enum outcome judge_row(const struct gate *g, const struct result_row *row)
 {
     bool measured = row->stage == STAGE_VERIFY &&
@@ -26,9 +26,10 @@ static enum outcome judge_row(const struct gate *g, const struct result_row *row
         return row->outcome;
     double damage = stat_of(row, "nans") + stat_of(row, "unwritten") + stat_of(row, "guard_low") +
                     stat_of(row, "guard_high");
-    bool only_tolerance = strcmp(row->data, data_kind_name(DATA_REAL)) == 0 && damage == 0 &&
-                          stat_of(row, "elements") > 0 && stat_of(row, "infs") == 0 &&
-                          strncmp(row->signature, "writes", 6) != 0;
+    enum data_kind kind;
+    bool exact = !data_kind_parse(&kind, row->data) || data_kind_is_exact(kind);
+    bool only_tolerance = !exact && damage == 0 && stat_of(row, "elements") > 0 &&
+                          stat_of(row, "infs") == 0 && strncmp(row->signature, "writes", 6) != 0;
     enum outcome outcome = row->outcome;
     if (only_tolerance)
         outcome =
@@ -116,9 +117,27 @@ static const char *shared_code(const struct result_row *rows, size_t count)
     return rows[0].code;
 }
 
-void judge_check(struct check_verdict *out, struct arena *a, const struct gate *g,
-                 const struct result_row *rows, size_t count)
+/* Rows of kinds of data that the gate asks about. */
+static size_t keep_asked(struct result_row *kept, const struct gate *g,
+                         const struct result_row *rows, size_t count)
 {
+    const struct yaml_texts *data = &g->correctness.data;
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool asked = data->count == 0;
+        for (size_t k = 0; k < data->count && !asked; k++)
+            asked = strcmp(data->items[k], rows[i].data) == 0;
+        if (asked)
+            kept[n++] = rows[i];
+    }
+    return n;
+}
+
+void judge_check(struct check_verdict *out, struct arena *a, const struct gate *g,
+                 const struct result_row *all, size_t all_count)
+{
+    struct result_row *rows = ARENA_ARRAY(a, all_count, struct result_row);
+    size_t count = keep_asked(rows, g, all, all_count);
     *out = (struct check_verdict){
         .outcome = OUTCOME_MISSING, .detail = "no row", .signature = "", .code = ""};
     if (count == 0)

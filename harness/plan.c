@@ -2,15 +2,24 @@
 
 #include <string.h>
 
-/* The data kinds that say something about a problem: exact integers wherever a range exists, real
- * numbers for the float types. */
+/* The kinds of data that the gate asks for; integer and real where it says nothing. */
+static size_t list_kinds(enum data_kind kinds[DATA_KINDS], const struct gate *g)
+{
+    size_t count = 0;
+    if (g->correctness.data.count == 0) {
+        kinds[count++] = DATA_INTEGER;
+        kinds[count++] = DATA_REAL;
+    }
+    for (size_t i = 0; i < g->correctness.data.count; i++) {
+        if (!data_kind_parse(&kinds[count++], g->correctness.data.items[i]))
+            bug("data kind %s passed the key table", g->correctness.data.items[i]);
+    }
+    return count;
+}
+
 static bool says_something(const struct candidate *c, const struct problem *p, enum data_kind kind)
 {
-    bool integers = p->dtype[OPERAND_INPUT] == DTYPE_I8;
-    if (kind == DATA_REAL)
-        return !integers;
-    int bits = accumulator_bits(candidate_accumulator(c, p->dtype[OPERAND_INPUT]));
-    return tensor_exact_range(p, bits) > 0;
+    return data_suits(p, kind, accumulator_bits(candidate_accumulator(c, p->dtype[OPERAND_INPUT])));
 }
 
 static int explain(struct plan *plan, struct arena *a, struct runner *r, size_t i)
@@ -39,13 +48,14 @@ int plan_correctness(struct plan *out, struct arena *a, struct runner *r,
                      const struct artifact *artifacts, size_t artifact_count,
                      const struct sweep_problem *problems, size_t problem_count, int64_t round)
 {
-    static const enum data_kind kinds[] = {DATA_INTEGER, DATA_REAL};
+    enum data_kind kinds[DATA_KINDS];
+    size_t kind_count = list_kinds(kinds, r->gate);
     /* A problem that stands in a sweep and again in a model is one job. */
     CLEANUP(mem_free_ptr) size_t *first = sweep_first_places(problems, problem_count);
     *out = (struct plan){
-        .jobs = ARENA_ARRAY(a, artifact_count * problem_count * COUNT_OF(kinds), struct job)};
+        .jobs = ARENA_ARRAY(a, artifact_count * problem_count * kind_count, struct job)};
     for (size_t i = 0; i < artifact_count; i++) {
-        for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        for (size_t k = 0; k < kind_count; k++) {
             for (size_t n = 0; n < problem_count; n++) {
                 if (first[n] != n || !says_something(r->candidate, &problems[n].problem, kinds[k]))
                     continue;

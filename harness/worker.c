@@ -168,7 +168,7 @@ static int open_device(struct work *w)
 }
 
 static void fill_tensors(struct device_problem *d, const struct problem *p, enum data_kind kind,
-                         uint64_t seed, int64_t range)
+                         uint64_t seed, int bits)
 {
     enum operand result = problem_result(p);
     for (int i = 0; i < 3; i++) {
@@ -176,7 +176,7 @@ static void fill_tensors(struct device_problem *d, const struct problem *p, enum
         if ((enum operand)i == result)
             tensor_poison(&d->host[i], 0);
         else
-            tensor_fill(&d->host[i], kind, seed, (enum operand)i, range);
+            data_fill(&d->host[i], p, (enum operand)i, kind, seed, bits);
     }
 }
 
@@ -349,7 +349,7 @@ static const char *describe_mismatch(struct work *w, const struct verify_stats *
     if (s->guard_low + s->guard_high > 0)
         return arena_printf(&w->arena, "%" PRId64 " bytes outside the tensors were written",
                             s->guard_low + s->guard_high);
-    if (kind == DATA_INTEGER)
+    if (data_kind_is_exact(kind))
         return arena_printf(
             &w->arena, "%" PRId64 " of %" PRId64 " off, such as %.9g where exactly %.9g is right",
             s->mismatches, s->elements, s->worst_actual, s->worst_expected);
@@ -364,7 +364,7 @@ static int check_result(struct work *w, const struct device_problem *d, const st
                         enum data_kind kind, enum accumulator accumulator)
 {
     struct conv_answer answer;
-    struct conv_options options = {.values_only = kind == DATA_INTEGER};
+    struct conv_options options = {.values_only = data_kind_is_exact(kind)};
     int status = conv_reference(&answer, p, d->host, &options);
     if (status < 0)
         return status;
@@ -440,9 +440,11 @@ static int do_execute(struct work *w)
         status = want(&word, w, "accumulator");
     if (status == 0 && !accumulator_parse(&accumulator, word))
         status = err_set(ERR_INVALID, "job: there is no accumulator `%s`", word);
+    enum data_kind kind;
+    if (status == 0 && !data_kind_parse(&kind, data))
+        status = err_set(ERR_INVALID, "job: there is no kind of data `%s`", data);
     if (status < 0)
         return status;
-    enum data_kind kind = strcmp(data, data_kind_name(DATA_REAL)) == 0 ? DATA_REAL : DATA_INTEGER;
     w->stage = STAGE_LOAD;
     struct code code;
     status = read_code(&code, w, "bundle");
@@ -451,13 +453,13 @@ static int do_execute(struct work *w)
     if (status < 0)
         return conclude_failure(w, status);
     const struct problem *p = &code.bundle.problem;
-    int64_t range = tensor_exact_range(p, accumulator_bits(accumulator));
-    if (kind == DATA_INTEGER && range == 0)
-        return err_set(ERR_INVALID, "job: no integer data is exact for this problem");
+    int bits = accumulator_bits(accumulator);
+    if (!data_suits(p, kind, bits))
+        return err_set(ERR_INVALID, "job: %s data say nothing about this problem", data);
 
     struct device_problem d = {0};
     int64_t execute_ns = 0;
-    fill_tensors(&d, p, kind, (uint64_t)seed, range);
+    fill_tensors(&d, p, kind, (uint64_t)seed, bits);
     status = run_once(&execute_ns, &d, &code, w);
     if (status == 0) {
         status = check_result(w, &d, p, kind, accumulator);
@@ -570,7 +572,7 @@ static int do_time(struct work *w)
     status = read_both(&d, w);
     if (status < 0)
         return conclude_failure(w, status);
-    fill_tensors(&d.device, &d.codes[0].bundle.problem, DATA_REAL, (uint64_t)seed, 1);
+    fill_tensors(&d.device, &d.codes[0].bundle.problem, DATA_REAL, (uint64_t)seed, 0);
     w->stage = STAGE_TIME;
     status = upload(&d.device, w);
     for (int i = 0; i < 2 && status == 0; i++)
@@ -595,12 +597,12 @@ static const char *const operand_keys[3] = {"input", "filter", "output"};
 
 /* An operand from the file that the job names, else filled. */
 static int take_operand(struct tensor *t, struct work *w, const struct problem *p,
-                        enum operand which, enum data_kind kind, uint64_t seed, int64_t range)
+                        enum operand which, enum data_kind kind, uint64_t seed, int bits)
 {
     char path[4096];
     if (worker_value(path, sizeof path, w->job, operand_keys[which]))
         return dump_read(t, p, which, path);
-    tensor_fill(t, kind, seed, which, range);
+    data_fill(t, p, which, kind, seed, bits);
     return 0;
 }
 
@@ -666,16 +668,18 @@ static int do_verify(struct work *w)
         status = want(&word, w, "accumulator");
     if (status == 0 && !accumulator_parse(&accumulator, word))
         status = err_set(ERR_INVALID, "job: there is no accumulator `%s`", word);
+    enum data_kind kind;
     if (status == 0)
         status = want(&data, w, "data");
+    if (status == 0 && !data_kind_parse(&kind, data))
+        status = err_set(ERR_INVALID, "job: there is no kind of data `%s`", data);
     if (status == 0)
         status = want_int(&seed, w, "seed");
     if (status < 0)
         return status;
-    enum data_kind kind = strcmp(data, data_kind_name(DATA_REAL)) == 0 ? DATA_REAL : DATA_INTEGER;
-    int64_t range = tensor_exact_range(&p, accumulator_bits(accumulator));
-    if (kind == DATA_INTEGER && range == 0)
-        return err_set(ERR_INVALID, "no integer data is exact for this problem");
+    int bits = accumulator_bits(accumulator);
+    if (!data_suits(&p, kind, bits))
+        return err_set(ERR_INVALID, "%s data say nothing about this problem", data);
     enum operand result = problem_result(&p);
     struct tensor t[3] = {0};
     struct conv_answer answer = {0};
@@ -684,7 +688,7 @@ static int do_verify(struct work *w)
         tensor_init(&t[i], &p, (enum operand)i);
     for (enum operand o = OPERAND_INPUT; o <= OPERAND_OUTPUT && status == 0; o++) {
         if (o != result)
-            status = take_operand(&t[o], w, &p, o, kind, (uint64_t)seed, range > 0 ? range : 1);
+            status = take_operand(&t[o], w, &p, o, kind, (uint64_t)seed, bits);
     }
     if (status == 0)
         status = conv_reference(&answer, &p, t, NULL);

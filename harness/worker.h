@@ -5,11 +5,11 @@
  *           assay worker <job 3>&1
  * compile   task compile | driver, library, problem, arch, variant, asymmetric_pads yes|no, bundle PATH (written when ok)
  *           -> stage, outcome, detail, code, kernels, workspace_bytes, code_bytes, compile_ns
- * execute   task execute | bundle PATH, hip, device, data integer|real, seed, accumulator
+ * execute   task execute | bundle PATH, hip, device, data KIND (data.h), seed, accumulator
  *           -> stage, outcome, detail, signature, execute_ns, elements, mismatches, worst_ratio, ... (struct verify_stats, one line each)
  * time      task time | anchor PATH, bundle PATH, first anchor|bundle, hip, device, seed, warmups, repeats, minimum_ns
  *           -> stage, outcome, detail, anchor_sample NS and sample NS (one line each, in the order taken)
- * verify    task verify | problem, accumulator, data integer|real, seed; input PATH, filter PATH, output PATH (what is not named is filled);
+ * verify    task verify | problem, accumulator, data KIND (data.h), seed; input PATH, filter PATH, output PATH (what is not named is filled);
  *           result PATH (the tensor to check), atol, rtol, write FOLDER (all three tensors as .npy, the result being the answer)
  *           -> stage, outcome, detail, signature, exact yes|no, rms, beyond, elements, ... as execute
  * facts     task facts | hip, device -> arch, name, runtime_version, driver_version, memory_bytes

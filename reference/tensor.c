@@ -271,15 +271,6 @@ void tensor_guard_damage(int64_t *low, int64_t *high, const struct tensor *t)
     }
 }
 
-const char *data_kind_name(enum data_kind k)
-{
-    switch (k) {
-    case DATA_INTEGER: return "integer";
-    case DATA_REAL: return "real";
-    }
-    bug("data kind %d", (int)k);
-}
-
 /* A zero is drawn a second time, so it stays with probability 1 / (2 range + 1)^2: a product with
  * zero hides whatever it multiplies. */
 static double draw_integer(uint64_t random, int64_t range)
@@ -299,6 +290,8 @@ static double draw_real(uint64_t random)
 void tensor_fill(struct tensor *t, enum data_kind kind, uint64_t seed, enum operand which,
                  int64_t range)
 {
+    if (kind > DATA_REAL)
+        bug("data kind %d", (int)kind);
     if (kind == DATA_INTEGER && (range < 1 || range > INT32_MAX / 2))
         bug("range %lld", (long long)range);
     uint64_t stream = mix(seed ^ mix((uint64_t)which + 1)), position = 0;

@@ -58,8 +58,8 @@ void tensor_guard_damage(int64_t *low, int64_t *high, const struct tensor *t);
  * hide behind; "real": uniform in [-1, 1) rounded to the type. The value depends on (seed, operand,
  * logical position) only, never on layout or order, so that two layouts of one problem hold the
  * same numbers. `range` is at least 1 and only looked at for integer data. */
-enum data_kind { DATA_INTEGER, DATA_REAL };
-const char *data_kind_name(enum data_kind k);
+enum data_kind { DATA_INTEGER, DATA_REAL, DATA_ONE_HOT, DATA_DENORMAL, DATA_CANCELLATION, DATA_SPECIAL };
+enum { DATA_KINDS = DATA_SPECIAL + 1 }; /* the kinds from DATA_ONE_HOT on are data.h's */
 void tensor_fill(struct tensor *t, enum data_kind kind, uint64_t seed, enum operand which,
                  int64_t range);
 

@@ -103,6 +103,13 @@ int accumulator_bits(enum accumulator a)
 static const double roundoffs[] = {0x1p-24, 0x1p-11, 0x1p-8, 0, 0};
 static const double smallest_subnormals[] = {0x1p-149, 0x1p-24, 0x1p-133, 0, 0};
 
+/* Half the smallest number of an accumulator with this roundoff: what a sum or a product below its
+ * normal numbers is off by. */
+static double half_subnormal(double u)
+{
+    return u == 0x1p-24 ? 0x1p-150 : u == 0x1p-11 ? 0x1p-25 : u == 0x1p-8 ? 0x1p-134 : 0;
+}
+
 /* The bound in verify.h. Converting to the accumulator's own type or a wider one rounds nothing. */
 static double tolerance(double y, double squares, double terms, enum accumulator a, enum dtype out)
 {
@@ -117,6 +124,7 @@ static double tolerance(double y, double squares, double terms, enum accumulator
         LAMBDA * sqrt(u * u * variance + u_in * u_in * 2 * squares / 3) + 2 * u_in * fabs(y);
     if (accumulators[a].truncates)
         sum += 2 * u * terms * (1.5 * sqrt(squares) + 0.5 * fabs(y));
+    sum += 2 * terms * half_subnormal(u);
     return sum + u_out * (fabs(y) + sum) + smallest_subnormals[out] / 2;
 }
 
@@ -128,6 +136,8 @@ struct reading {
 
 static double ratio_of(const struct reading *r)
 {
+    if (!isfinite(r->expected))
+        return r->actual == r->expected || (isnan(r->actual) && isnan(r->expected)) ? 0 : INFINITY;
     if (isnan(r->actual))
         return INFINITY;
     if (r->error == 0)
@@ -266,7 +276,7 @@ static void note_mismatch(struct verify_stats *s, const struct reading *r, bool 
 {
     s->mismatches++;
     s->unwritten += unwritten;
-    s->nans += isnan(r->actual) && !unwritten;
+    s->nans += isnan(r->actual) && isfinite(r->expected) && !unwritten;
     s->infs += isinf(r->actual) && isfinite(r->expected);
 }
 
@@ -332,7 +342,7 @@ void verify_measure(struct verify_stats *out, const struct problem *p, const str
                     const struct conv_answer *answer, enum data_kind kind,
                     enum accumulator accumulator, int poison_round)
 {
-    bool exact = kind == DATA_INTEGER || accumulator == ACCUMULATOR_I32;
+    bool exact = data_kind_is_exact(kind) || accumulator == ACCUMULATOR_I32;
     if (answer->elements != result->elements)
         bug("%lld answers for %lld elements", (long long)answer->elements,
             (long long)result->elements);
@@ -345,12 +355,16 @@ void verify_measure(struct verify_stats *out, const struct problem *p, const str
     for (int64_t i = 0; i < result->elements; i++) {
         struct reading r;
         read_element(&r, result, answer, i, exact, accumulator);
+        bool unwritten =
+            (r.ratio > 1 || isnan(r.expected)) && tensor_is_poison(result, i, poison_round);
+        if (isnan(r.expected) && unwritten) /* poison is NaN as well */
+            r.ratio = INFINITY;
         out->zeros += r.actual == 0;
         out->histogram[bucket_of(r.ratio)]++;
         out->max_tolerance = fmax(out->max_tolerance, r.tolerance);
         note_worst(out, &r, result, i);
         if (r.ratio > 1) {
-            note_mismatch(out, &r, tensor_is_poison(result, i, poison_round));
+            note_mismatch(out, &r, unwritten);
             note_place(out, p, result, i);
         }
     }

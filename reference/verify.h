@@ -10,6 +10,7 @@
  *   Source   the rounding of partial sum s_i is modelled as uniform in u |s_i|, so its variance is u^2/3 sum s_i^2; sum s_i^2 ~ K Q / 2 for a
  *            random walk and K y^2 / 3 for a drift (after Higham and Mary 2019). Where only partial sums are rounded, the squares of all of them
  *            are about Q and at most y^2: u^2 (Q / 3 + y^2 / 3).
+ *   Below the accumulator's normal numbers each product and sum is off by half its smallest number, which is added 2 K times.
  *   [ ]      Q / 3 when products are rounded before they are added; the last term for adds that cut: each loses u |s_i|
  *            in one direction, and |s_i| is below 1.5 sqrt(Q) + |y| / 2 on the whole (facts/reference.md 1.4, T3 with L = 1).
  */
@@ -17,6 +18,7 @@
 #define ASSAY_VERIFY_H
 
 #include "reference/conv.h"
+#include "reference/data.h"
 
 /* How a candidate sums, from the tightest bound to the loosest; "fma" "f32" "truncating" "tf32" "split-f16" "f16" "split-bf16" "bf16" "i32". */
 enum accumulator {

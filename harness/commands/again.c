@@ -61,7 +61,10 @@ static int repeat(int *code, struct setting *s, int64_t number)
         return status;
     job.problem = row.problem;
     job.variant = row.variant;
-    job.data = strcmp(row.data, data_kind_name(DATA_REAL)) == 0 ? DATA_REAL : DATA_INTEGER;
+    if (!data_kind_parse(&job.data, row.data))
+        return err_set(ERR_INVALID,
+                       "row %" PRId64 " has data of a kind `%s` that this assay does not know",
+                       number, row.data);
     job.seed = row.seed;
     status = run_jobs(&fresh, &s->arena, s->runner, &job, 1);
     if (status < 0)

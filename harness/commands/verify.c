@@ -2,6 +2,7 @@
 #include "harness/commands/cmd.h"
 
 #include "harness/worker.h"
+#include "reference/data.h"
 #include "src/fs.h"
 #include "src/proc.h"
 
@@ -13,7 +14,6 @@
 
 static const char *const accumulator_choices[] = {
     "fma", "f32", "truncating", "tf32", "split-f16", "f16", "split-bf16", "bf16", "i32", NULL};
-static const char *const data_choices[] = {"real", "integer", NULL};
 
 struct request {
     struct arena arena;
@@ -246,8 +246,8 @@ static int run(int argc, char **argv)
          .kind = OPT_WORD,
          .value = &q.data,
          .argument = "KIND",
-         .words = data_choices,
-         .help = "of operands without a file: real (default) or integer"},
+         .words = data_kind_words,
+         .help = "of operands without a file: real (default), integer, one-hot, ..."},
         {.name = "seed",
          .kind = OPT_INT,
          .value = &q.seed,

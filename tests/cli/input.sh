@@ -52,6 +52,12 @@ expect 128 "the model's batch is 2" assay compare --candidate c.yaml --base main
 printf 'gate: g\nspeed: {screen_pairs: 1}\n' >g.yaml
 expect 128 'g.yaml:2:' assay run --candidate c.yaml --gate g.yaml --problem "$P"
 
+printf 'gate: g\ncorrectness: {data: [real, one-hat]}\n' >g.yaml
+expect 128 'g.yaml:2:28: correctness.data' assay run --candidate c.yaml --gate g.yaml --problem "$P"
+also 'did you mean `one-hot`?'
+printf 'gate: g\ncorrectness: {data: [real, real]}\n' >g.yaml
+expect 128 '`real` stands twice' assay run --candidate c.yaml --gate g.yaml --problem "$P"
+
 # Problem text: the word and its column.
 expect 128 'column 6' assay run --candidate c.yaml --problem 'conv forward f32 n1 c8 k8 g1 in8x8 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw'
 expect 128 'column' assay run --candidate c.yaml --problem 'conv fwd f32 n1 c8 k8 g3 in8x8 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw'

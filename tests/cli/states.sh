@@ -69,4 +69,17 @@ also 'missing: infra'
 also 'no result 0 -> 2'
 expect 0 'newly_not_applicable' assay doctor --keys gate
 also 'compile_time'
+# NaN that becomes 0 is seen by special data alone, and its commit is found by them.
+commit clear toy ''
+commit clean toy_kernel -DBALLAST=8
+commit loses toy_kernel -DLOSES
+commit after toy_kernel '-DLOSES -DBALLAST=9'
+one() { assay compare --base clean --head after --problem "$P" --no-timing --quiet "$@"; }
+expect 0 'PASS: nothing got worse in 1 configuration' one
+expect 1 'REGRESSED: 1 wrong' one --gate "$root/configs/gates/thorough.yaml" --bisect
+also 'special data: '
+also "$(git -C toy rev-parse loses | cut -c 1-10) loses"
+expect 0 'ran 4 checks' assay run --rev plain --problem "$P" --gate "$root/configs/gates/thorough.yaml"
+expect 0 'PASS: nothing got worse in 1 configuration' one # the default gate does not ask for them
+
 finish

@@ -542,6 +542,7 @@ static void compare__keeps_epochs_apart(void **state)
     struct result_row row = {.job = "j",
                              .artifact = head.id,
                              .problem = TOY_PROBLEM,
+                             .data = "integer",
                              .stage = STAGE_EXECUTE,
                              .outcome = OUTCOME_CRASH};
     assert_ok(store_epoch(&row.epoch, c->workspace->store, "another device"));

@@ -477,13 +477,6 @@ static void the_worst_sum_of_the_range_is_exact(void **state)
     }
 }
 
-static void data_kinds_have_names(void **state)
-{
-    (void)state;
-    assert_string_equal(data_kind_name(DATA_INTEGER), "integer");
-    assert_string_equal(data_kind_name(DATA_REAL), "real");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -507,7 +500,6 @@ int main(void)
         cmocka_unit_test(ranges_are_the_largest_exact_ones),
         cmocka_unit_test(narrow_results_do_not_overflow),
         cmocka_unit_test(the_worst_sum_of_the_range_is_exact),
-        cmocka_unit_test(data_kinds_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
