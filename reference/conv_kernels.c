@@ -297,6 +297,78 @@ static void widen(double *out, const struct conv_run *run)
     bug("dtype %d", (int)run->dtype);
 }
 
+enum { CHUNK = 256 };
+static const double LARGEST = 0x1p25;
+
+/* Adding this leaves no room for a fraction, and its last bits are then the whole number. */
+static const double ROUNDER = 0x1.8p52;
+
+static inline int64_t bits_of(double x)
+{
+    union {
+        double value;
+        int64_t bits;
+    } u = {.value = x};
+    return u.bits;
+}
+
+/* Whole numbers of a chunk; false when there is one that is none, or too large. */
+static bool take_whole(int64_t *out, int64_t *zeros, const double *in, int64_t count)
+{
+    int64_t right = 0, zero = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double shifted = in[i] + ROUNDER;
+        right += (shifted - ROUNDER == in[i]) & (in[i] <= LARGEST) & (in[i] >= -LARGEST);
+        zero += in[i] == 0;
+        out[i] = bits_of(shifted) - bits_of(ROUNDER);
+    }
+    *zeros += zero;
+    return right == count;
+}
+
+static bool project(int64_t *const sums[2], int64_t *zeros, const struct conv_run *run,
+                    const uint32_t by[2])
+{
+    double wide[CHUNK];
+    int64_t whole[CHUNK];
+    int64_t first = (int64_t)by[0], second = (int64_t)by[1];
+    for (int64_t at = 0; at < run->count; at += CHUNK) {
+        struct conv_run part = *run;
+        int64_t count = run->count - at < CHUNK ? run->count - at : CHUNK;
+        part.data = (const char *)run->data + at * run->stride * (int64_t)dtype_bytes(run->dtype);
+        part.count = count;
+        widen(wide, &part);
+        if (!take_whole(whole, zeros, wide, count))
+            return false;
+        int64_t *restrict a = sums[0] + at, *restrict b = sums[1] + at;
+        for (int64_t i = 0; i < count; i++) {
+            a[i] += first * whole[i];
+            b[i] += second * whole[i];
+        }
+    }
+    return true;
+}
+
+static bool dot(int64_t sums[2], int64_t *zeros, const struct conv_run *run,
+                const uint32_t *const by[2])
+{
+    double wide[64];
+    int64_t whole[64];
+    if (run->count > 64)
+        bug("%lld elements in a dot product", (long long)run->count);
+    widen(wide, run);
+    if (!take_whole(whole, zeros, wide, run->count))
+        return false;
+    int64_t first = 0, second = 0;
+    for (int64_t i = 0; i < run->count; i++) {
+        first += (int64_t)by[0][i] * whole[i];
+        second += (int64_t)by[1][i] * whole[i];
+    }
+    sums[0] += first;
+    sums[1] += second;
+    return true;
+}
+
 typedef double eight __attribute__((vector_size(64)));
 typedef double eight_anywhere __attribute__((vector_size(64), aligned(8), may_alias));
 
@@ -367,5 +439,7 @@ const struct conv_kernels JOIN(conv_kernels_, CONV_ISA) = {
     .channels = channels,
     .channel_gradients = channel_gradients,
     .widen = widen,
+    .project = project,
+    .dot = dot,
     .transpose = transpose,
 };

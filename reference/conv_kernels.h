@@ -40,6 +40,11 @@ struct conv_kernels {
                               int64_t count, const int64_t *tap, int64_t taps, int64_t q, int64_t channels);
     /* out[i] = run[i]; i8 and the float types are exact in double. */
     void (*widen)(double *out, const struct conv_run *run);
+    /* sums[r][i] += by[r] * run[i] for r < 2; counts the zeros. False when an element is no whole number of at most 2^25 (then sums are of no use).
+     * by < 2^31, so a sum has room for 64 such products. */
+    bool (*project)(int64_t *const sums[2], int64_t *zeros, const struct conv_run *run, const uint32_t by[2]);
+    /* sums[r] += by[r][i] * run[i] over i, likewise; at most 64 elements. */
+    bool (*dot)(int64_t sums[2], int64_t *zeros, const struct conv_run *run, const uint32_t *const by[2]);
     /* out[j * pitch + i] = rows[i * row_pitch + j], for i < height, j < width. Rows have room for eight more. */
     void (*transpose)(double *out, int64_t pitch, const double *rows, int64_t row_pitch, int64_t height, int64_t width);
 };

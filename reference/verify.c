@@ -373,6 +373,45 @@ void verify_measure(struct verify_stats *out, const struct problem *p, const str
         find_looks(out, p, result, answer, accumulator);
 }
 
+/* What verify_measure would say of a result that is exactly right. */
+static void measure_right(struct verify_stats *out, const struct tensor *result, int64_t zeros)
+{
+    *out = (struct verify_stats){.elements = result->elements,
+                                 .zeros = zeros,
+                                 .histogram = {result->elements},
+                                 .by_group_first = -1,
+                                 .by_group_last = -1,
+                                 .channel_first = -1,
+                                 .channel_last = -1};
+    tensor_guard_damage(&out->guard_low, &out->guard_high, result);
+}
+
+int verify_result(struct verify_stats *out, const struct problem *p, const struct tensor tensors[3],
+                  enum data_kind kind, enum accumulator accumulator, uint64_t seed,
+                  int poison_round)
+{
+    const struct tensor *result = &tensors[problem_result(p)];
+    enum exact_answer exact = EXACT_UNSURE;
+    int64_t zeros;
+    if (data_kind_is_exact(kind))
+        exact = exact_check(&zeros, p, tensors, kind, accumulator_bits(accumulator), seed);
+    if (exact == EXACT_RIGHT) {
+        measure_right(out, result, zeros);
+        return 0;
+    }
+    struct conv_answer answer;
+    struct conv_options options = {.values_only = data_kind_is_exact(kind)};
+    int status = conv_reference(&answer, p, tensors, &options);
+    if (status < 0)
+        return status;
+    verify_measure(out, p, result, &answer, kind, accumulator, poison_round);
+    conv_answer_release(&answer);
+    if (exact == EXACT_WRONG && out->mismatches == 0)
+        return err_set(ERR_FOREIGN, "projection finds a fault that the reference does not: one of "
+                                    "assay's two references is wrong");
+    return 0;
+}
+
 static bool all_whole(const struct tensor *t)
 {
     for (int64_t i = 0; i < t->elements; i++) {

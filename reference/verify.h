@@ -19,6 +19,7 @@
 
 #include "reference/conv.h"
 #include "reference/data.h"
+#include "reference/exact.h"
 
 /* How a candidate sums, from the tightest bound to the loosest; "fma" "f32" "truncating" "tf32" "split-f16" "f16" "split-bf16" "bf16" "i32". */
 enum accumulator {
@@ -76,6 +77,12 @@ struct verify_stats {
 void verify_measure(struct verify_stats *out, const struct problem *p, const struct tensor *result,
                     const struct conv_answer *answer, enum data_kind kind,
                     enum accumulator accumulator, int poison_round);
+
+/* The whole of it: data of an exact kind by projection (exact.h), and where that finds a fault or cannot tell, and for all other data, by
+ * conv_reference and verify_measure. tensors: the operands as they were filled, the result as it was read back. An error is conv_reference's, or
+ * ERR_FOREIGN when projection and reference contradict each other. */
+int verify_result(struct verify_stats *out, const struct problem *p, const struct tensor tensors[3], enum data_kind kind,
+                  enum accumulator accumulator, uint64_t seed, int poison_round) MUST_USE;
 
 /* Is every order of summation exact in this accumulator? When all operands are whole numbers and sum |x w| <= |x| |w| <= 2^bits for every result
  * (Cauchy and Schwarz; the proof stands with tensor_exact_range). The answer needs its squares. */

@@ -932,6 +932,36 @@ static void the_histogram_counts_by_ratio(void **state)
     tear_down(&b);
 }
 
+/* One door to both references: a right result by projection, a wrong one by the reference, with the
+ * same words as verify_measure. */
+static void a_result_is_judged_by_either_reference(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        struct verify_stats door, measured;
+        set_up(&b,
+               "conv fwd f32 n2 c8 k8 g1 in9x9 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw",
+               i ? DATA_REAL : DATA_INTEGER);
+        write_right_result(&b);
+        for (int wrong = 0; wrong < 2; wrong++) {
+            if (wrong)
+                tensor_set(b.result, 77, 12345);
+            measure(&measured, &b);
+            assert_ok(verify_result(&door, &b.p, b.t, b.kind, b.accumulator, 1, 0));
+            assert_int_equal(door.elements, measured.elements);
+            assert_int_equal(door.mismatches, wrong);
+            assert_int_equal(measured.mismatches, wrong);
+            assert_int_equal(door.zeros, measured.zeros);
+            assert_int_equal(door.guard_low + door.guard_high, 0);
+            assert_int_equal(door.channel_first, measured.channel_first);
+            if (!i)
+                assert_memory_equal(door.histogram, measured.histogram, sizeof door.histogram);
+        }
+        tear_down(&b);
+    }
+}
+
 /* Whole numbers whose norms stay below the accumulator's significand, and nothing else. */
 static void exactness_is_proved_by_the_operands(void **state)
 {
@@ -1024,6 +1054,7 @@ int main(void)
         cmocka_unit_test(the_histogram_counts_by_ratio),
         cmocka_unit_test(less_precision_is_flagged_and_named),
         cmocka_unit_test(a_lost_product_looks_like_nothing),
+        cmocka_unit_test(a_result_is_judged_by_either_reference),
         cmocka_unit_test(exactness_is_proved_by_the_operands),
         cmocka_unit_test(others_measure_as_they_do),
         cmocka_unit_test(accumulators_have_names),
