@@ -369,6 +369,45 @@ static bool dot(int64_t sums[2], int64_t *zeros, const struct conv_run *run,
     return true;
 }
 
+/* Several passes over a chunk that stays in the cache, each simple enough to be vectorised. */
+static void ratios(struct conv_ratios *out, const struct conv_beside *e, const struct conv_bound *b,
+                   const double edges[CONV_EDGES])
+{
+    double ratio[CHUNK], tolerance[CHUNK];
+    *out = (struct conv_ratios){0};
+    for (int64_t at = 0; at < e->count; at += CHUNK) {
+        int64_t count = e->count - at < CHUNK ? e->count - at : CHUNK;
+        const double *actual = e->actual + at, *answer = e->answer + at, *squares = e->squares + at;
+        const int32_t *terms = e->terms + at;
+        for (int64_t i = 0; i < count; i++) {
+            double y = __builtin_fabs(answer[i]), k = (double)terms[i], q = squares[i];
+            double sum =
+                __builtin_sqrt(k * (b->kq * q + b->kyy * y * y) + b->q * q + b->yy * y * y);
+            sum += b->y * y + k * (b->kr * __builtin_sqrt(q) + b->ky * y + b->k);
+            tolerance[i] = sum + b->out * (y + sum) + b->least;
+            ratio[i] = __builtin_fabs(actual[i] - answer[i]) / tolerance[i];
+        }
+        double largest = 0, bound = 0, odd = 0;
+        int64_t zeros = 0;
+        for (int64_t i = 0; i < count; i++) {
+            largest = ratio[i] > largest ? ratio[i] : largest;
+            bound = tolerance[i] > bound ? tolerance[i] : bound;
+            odd += ratio[i] - ratio[i]; /* 0, or NaN and infinity for good */
+            zeros += actual[i] == 0;
+        }
+        out->zeros += zeros;
+        out->largest_ratio = largest > out->largest_ratio ? largest : out->largest_ratio;
+        out->largest_ratio += odd;
+        out->largest_tolerance = bound > out->largest_tolerance ? bound : out->largest_tolerance;
+        for (int j = 0; j < CONV_EDGES; j++) {
+            int64_t above = 0;
+            for (int64_t i = 0; i < count; i++)
+                above += ratio[i] > edges[j];
+            out->above[j] += above;
+        }
+    }
+}
+
 typedef double eight __attribute__((vector_size(64)));
 typedef double eight_anywhere __attribute__((vector_size(64), aligned(8), may_alias));
 
@@ -441,5 +480,6 @@ const struct conv_kernels JOIN(conv_kernels_, CONV_ISA) = {
     .widen = widen,
     .project = project,
     .dot = dot,
+    .ratios = ratios,
     .transpose = transpose,
 };

@@ -22,6 +22,25 @@ struct conv_run {
     int64_t count;
 };
 
+/* The coefficients of verify's bound, K = terms, Q = squares:
+ *     T = sqrt(kq K Q + kyy K y^2 + q Q + yy y^2) + y |y| + kr K sqrt(Q) + ky K |y| + k K,  tolerance = T + out (|y| + T) + least */
+struct conv_bound {
+    double kq, kyy, q, yy, y, kr, ky, k, out, least;
+};
+
+enum { CONV_EDGES = 7 };
+/* Elements beside their answers. */
+struct conv_beside {
+    const double *actual, *answer, *squares;
+    const int32_t *terms;
+    int64_t count;
+};
+/* Of ratio = |actual - answer| / tolerance. A NaN among them makes largest_ratio NaN. */
+struct conv_ratios {
+    double largest_ratio, largest_tolerance;
+    int64_t zeros, above[CONV_EDGES]; /* ratios beyond each edge */
+};
+
 struct conv_kernels {
     const char *name;
     int64_t lanes, rows;
@@ -45,6 +64,7 @@ struct conv_kernels {
     bool (*project)(int64_t *const sums[2], int64_t *zeros, const struct conv_run *run, const uint32_t by[2]);
     /* sums[r] += by[r][i] * run[i] over i, likewise; at most 64 elements. */
     bool (*dot)(int64_t sums[2], int64_t *zeros, const struct conv_run *run, const uint32_t *const by[2]);
+    void (*ratios)(struct conv_ratios *out, const struct conv_beside *elements, const struct conv_bound *bound, const double edges[CONV_EDGES]);
     /* out[j * pitch + i] = rows[i * row_pitch + j], for i < height, j < width. Rows have room for eight more. */
     void (*transpose)(double *out, int64_t pitch, const double *rows, int64_t row_pitch, int64_t height, int64_t width);
 };

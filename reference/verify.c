@@ -1,5 +1,7 @@
 #include "reference/verify.h"
 
+#include "reference/conv_kernels.h"
+
 #include "src/buf.h"
 #include "src/err.h"
 #include "src/mem.h"
@@ -111,21 +113,36 @@ static double half_subnormal(double u)
 }
 
 /* The bound in verify.h. Converting to the accumulator's own type or a wider one rounds nothing. */
-static double tolerance(double y, double squares, double terms, enum accumulator a, enum dtype out)
+static struct conv_bound bound_of(enum accumulator a, enum dtype out)
 {
     double u = accumulators[a].roundoff, u_in = accumulators[a].input_roundoff;
-    double u_out = roundoffs[out] > u ? roundoffs[out] : 0;
-    double variance = terms * squares / 6 + terms * y * y / 9;
-    if (accumulators[a].rounded_products)
-        variance += squares / 3;
-    if (accumulators[a].partials)
-        variance = squares / 3 + y * y / 3;
-    double sum =
-        LAMBDA * sqrt(u * u * variance + u_in * u_in * 2 * squares / 3) + 2 * u_in * fabs(y);
-    if (accumulators[a].truncates)
-        sum += 2 * u * terms * (1.5 * sqrt(squares) + 0.5 * fabs(y));
-    sum += 2 * terms * half_subnormal(u);
-    return sum + u_out * (fabs(y) + sum) + smallest_subnormals[out] / 2;
+    double lu = LAMBDA * LAMBDA * u * u, lu_in = LAMBDA * LAMBDA * u_in * u_in;
+    struct conv_bound b = {.q = lu_in * 2 / 3,
+                           .y = 2 * u_in,
+                           .k = 2 * half_subnormal(u),
+                           .out = roundoffs[out] > u ? roundoffs[out] : 0,
+                           .least = smallest_subnormals[out] / 2};
+    if (accumulators[a].partials) {
+        b.q += lu / 3;
+        b.yy = lu / 3;
+    } else {
+        b.kq = lu / 6;
+        b.kyy = lu / 9;
+        b.q += accumulators[a].rounded_products ? lu / 3 : 0;
+    }
+    if (accumulators[a].truncates) {
+        b.kr = 2 * u * 1.5;
+        b.ky = 2 * u * 0.5;
+    }
+    return b;
+}
+
+static double tolerance(double y, double squares, double terms, const struct conv_bound *b)
+{
+    y = fabs(y);
+    double sum = sqrt(terms * (b->kq * squares + b->kyy * y * y) + b->q * squares + b->yy * y * y);
+    sum += b->y * y + terms * (b->kr * sqrt(squares) + b->ky * y + b->k);
+    return sum + b->out * (y + sum) + b->least;
 }
 
 /* One element beside its answer. The ratio is error by tolerance: above 1 (or NaN's infinity) is
@@ -156,7 +173,7 @@ static double error_of(double expected, double actual, double target)
 
 static void read_element(struct reading *r, const struct tensor *t,
                          const struct conv_answer *answer, int64_t at, bool exact,
-                         enum accumulator a)
+                         const struct conv_bound *bound)
 {
     double target = tensor_round(t->dtype, answer->value[at]);
     r->actual = tensor_get(t, at);
@@ -164,15 +181,16 @@ static void read_element(struct reading *r, const struct tensor *t,
     r->error = error_of(r->expected, r->actual, target);
     r->tolerance = 0;
     if (!exact)
-        r->tolerance = tolerance(r->expected, answer->squares[at], answer->terms[at], a, t->dtype);
+        r->tolerance = tolerance(r->expected, answer->squares[at], answer->terms[at], bound);
     r->ratio = ratio_of(r);
 }
 
+static const double bucket_edges[VERIFY_BUCKETS - 1] = {0, 0.125, 0.25, 0.5, 1, 2, 16};
+
 static int bucket_of(double ratio)
 {
-    static const double edges[VERIFY_BUCKETS - 1] = {0, 0.125, 0.25, 0.5, 1, 2, 16};
     int bucket = 0;
-    while (bucket < VERIFY_BUCKETS - 1 && ratio > edges[bucket])
+    while (bucket < VERIFY_BUCKETS - 1 && ratio > bucket_edges[bucket])
         bucket++;
     return bucket;
 }
@@ -300,9 +318,10 @@ static double worst_under(const struct tensor *result, const struct conv_answer 
                           enum accumulator a)
 {
     double worst = 0;
+    struct conv_bound bound = bound_of(a, result->dtype);
     for (int64_t i = 0; i < result->elements && worst <= 1; i++) {
         struct reading r;
-        read_element(&r, result, answer, i, false, a);
+        read_element(&r, result, answer, i, false, &bound);
         worst = fmax(worst, r.ratio);
     }
     return worst;
@@ -338,11 +357,98 @@ static void find_looks(struct verify_stats *s, const struct problem *p, const st
     }
 }
 
+/* What measuring an element takes. */
+struct measuring {
+    struct verify_stats *out;
+    const struct problem *p;
+    const struct tensor *result;
+    const struct conv_answer *answer;
+    const struct conv_kernels *kernels;
+    struct conv_bound bound;
+    bool exact;
+    int poison_round;
+};
+
+static void measure_element(const struct measuring *m, int64_t i)
+{
+    struct reading r;
+    struct verify_stats *out = m->out;
+    read_element(&r, m->result, m->answer, i, m->exact, &m->bound);
+    bool unwritten =
+        (r.ratio > 1 || isnan(r.expected)) && tensor_is_poison(m->result, i, m->poison_round);
+    if (isnan(r.expected) && unwritten) /* poison is NaN as well */
+        r.ratio = INFINITY;
+    out->zeros += r.actual == 0;
+    out->histogram[bucket_of(r.ratio)]++;
+    out->max_tolerance = fmax(out->max_tolerance, r.tolerance);
+    note_worst(out, &r, m->result, i);
+    if (r.ratio > 1) {
+        note_mismatch(out, &r, unwritten);
+        note_place(out, m->p, m->result, i);
+    }
+}
+
+/* Elements that are looked at together: when all are right, which is usual, a few sums say it. */
+enum { CHUNK = 512 };
+
+static void note_worst_of(const struct measuring *m, int64_t first, int64_t count, double ratio)
+{
+    for (int64_t i = first; i < first + count; i++) {
+        struct reading r;
+        read_element(&r, m->result, m->answer, i, m->exact, &m->bound);
+        if (r.ratio >= ratio * (1 - 1e-12)) {
+            note_worst(m->out, &r, m->result, i);
+            return;
+        }
+    }
+}
+
+/* True when the chunk holds nothing but right elements, and is measured. */
+static bool measure_exact_chunk(const struct measuring *m, const double *actual, int64_t first,
+                                int64_t count)
+{
+    const double *answer = m->answer->value + first;
+    int64_t equal = 0, zeros = 0;
+    for (int64_t i = 0; i < count; i++) {
+        equal += actual[i] == answer[i];
+        zeros += actual[i] == 0;
+    }
+    if (equal < count)
+        return false;
+    if (m->out->worst_ratio < 0)
+        note_worst_of(m, first, 1, 0);
+    m->out->zeros += zeros;
+    m->out->histogram[0] += count;
+    return true;
+}
+
+static bool measure_real_chunk(const struct measuring *m, const double *actual, int64_t first,
+                               int64_t count)
+{
+    struct verify_stats *out = m->out;
+    struct conv_ratios r;
+    const struct conv_beside beside = {.actual = actual,
+                                       .answer = m->answer->value + first,
+                                       .squares = m->answer->squares + first,
+                                       .terms = m->answer->terms + first,
+                                       .count = count};
+    m->kernels->ratios(&r, &beside, &m->bound, bucket_edges);
+    if (!(r.largest_ratio < 1))
+        return false;
+    if (r.largest_ratio > out->worst_ratio)
+        note_worst_of(m, first, count, r.largest_ratio);
+    out->zeros += r.zeros;
+    out->max_tolerance = fmax(out->max_tolerance, r.largest_tolerance);
+    out->histogram[0] += count - r.above[0];
+    for (int i = 0; i + 1 < CONV_EDGES; i++)
+        out->histogram[i + 1] += r.above[i] - r.above[i + 1];
+    return true;
+}
+
 void verify_measure(struct verify_stats *out, const struct problem *p, const struct tensor *result,
                     const struct conv_answer *answer, enum data_kind kind,
                     enum accumulator accumulator, int poison_round)
 {
-    bool exact = data_kind_is_exact(kind) || accumulator == ACCUMULATOR_I32;
     if (answer->elements != result->elements)
         bug("%lld answers for %lld elements", (long long)answer->elements,
             (long long)result->elements);
@@ -352,24 +458,29 @@ void verify_measure(struct verify_stats *out, const struct problem *p, const str
                                  .by_group_last = -1,
                                  .channel_first = -1,
                                  .channel_last = -1};
-    for (int64_t i = 0; i < result->elements; i++) {
-        struct reading r;
-        read_element(&r, result, answer, i, exact, accumulator);
-        bool unwritten =
-            (r.ratio > 1 || isnan(r.expected)) && tensor_is_poison(result, i, poison_round);
-        if (isnan(r.expected) && unwritten) /* poison is NaN as well */
-            r.ratio = INFINITY;
-        out->zeros += r.actual == 0;
-        out->histogram[bucket_of(r.ratio)]++;
-        out->max_tolerance = fmax(out->max_tolerance, r.tolerance);
-        note_worst(out, &r, result, i);
-        if (r.ratio > 1) {
-            note_mismatch(out, &r, unwritten);
-            note_place(out, p, result, i);
-        }
+    struct measuring m = {.out = out,
+                          .p = p,
+                          .result = result,
+                          .answer = answer,
+                          .kernels = conv_kernels_best(),
+                          .bound = bound_of(accumulator, result->dtype),
+                          .exact = data_kind_is_exact(kind) || accumulator == ACCUMULATOR_I32,
+                          .poison_round = poison_round};
+    for (int64_t at = 0; at < result->elements; at += CHUNK) {
+        double actual[CHUNK];
+        int64_t count = result->elements - at < CHUNK ? result->elements - at : CHUNK;
+        m.kernels->widen(actual,
+                         &(struct conv_run){.data = (const char *)result->data +
+                                                    at * (int64_t)dtype_bytes(result->dtype),
+                                            .dtype = result->dtype,
+                                            .stride = 1,
+                                            .count = count});
+        bool measured = (m.exact ? measure_exact_chunk : measure_real_chunk)(&m, actual, at, count);
+        for (int64_t i = at; i < at + count && !measured; i++)
+            measure_element(&m, i);
     }
     tensor_guard_damage(&out->guard_low, &out->guard_high, result);
-    if (!exact)
+    if (!m.exact)
         find_looks(out, p, result, answer, accumulator);
 }
 
