@@ -101,6 +101,7 @@ struct gate {
         double ratio;         /* largest err/tol of real data that passes: 1 */
         double zero_share;    /* a result with more zeros than this proves too little */
         int64_t seed;
+        double rms, atol, rtol; /* what others would say of real data, shown beside; 0: not asked */
         struct yaml_texts data; /* kinds of data (reference/data.h), each once; none: integer and real */
         int64_t compiles;     /* of each problem at head, each in a fresh process: do they agree? */
     } correctness;

@@ -40,6 +40,26 @@ static enum outcome judge_row(const struct gate *g, const struct result_row *row
     return outcome;
 }
 
+/* What other tools would say of a row of real data, where the gate asks for it; "" else. */
+static const char *judge_others(struct arena *a, const struct gate *g, const struct result_row *row)
+{
+    enum data_kind kind;
+    const struct gate_correctness *c = &g->correctness;
+    bool measured = row->stage == STAGE_VERIFY && data_kind_parse(&kind, row->data) &&
+                    !data_kind_is_exact(kind) && stat_of(row, "elements") > 0;
+    if (!measured)
+        return "";
+    double rms = stat_of(row, "rms"), beyond = stat_of(row, "beyond");
+    const char *by_rms = "", *by_close = "";
+    if (c->rms > 0)
+        by_rms = arena_printf(a, "; by rms %g it %s (%.3g)", c->rms,
+                              rms <= c->rms ? "passes" : "fails", rms);
+    if (c->atol > 0 || c->rtol > 0)
+        by_close = arena_printf(a, "; by atol %g, rtol %g it %s (%.0f beyond)", c->atol, c->rtol,
+                                beyond == 0 ? "passes" : "fails", beyond);
+    return arena_printf(a, "%s%s", by_rms, by_close);
+}
+
 /* Failures say more than doubts, doubts more than passes. */
 static int weight(enum outcome o)
 {
@@ -164,6 +184,12 @@ void judge_check(struct check_verdict *out, struct arena *a, const struct gate *
         out->detail = arena_printf(a, "%s data: %s", worst->data, worst->detail);
     else if (out->outcome == OUTCOME_NO_VERDICT && worst->stage == STAGE_VERIFY)
         out->detail = "too many zeros in the result to prove anything";
+    /* Of the row that the verdict is from, or of any real data where all is well. */
+    const char *others = judge_others(a, g, worst);
+    for (size_t i = 0; i < count && out->outcome == OUTCOME_OK && !*others; i++)
+        others = judge_others(a, g, &rows[i]);
+    if (*others)
+        out->detail = arena_printf(a, "%s%s", out->detail, *out->detail ? others : others + 2);
     if (is_unsteady(g, rows, count)) {
         out->detail = arena_printf(a, "%s; %s: %s", describe_unsteady(a, g, rows, count),
                                    outcome_word(out->outcome), out->detail);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 const struct opt_command *const commands[] = {
-    &cmd_init,   &cmd_doctor, &cmd_import, &cmd_plan, &cmd_build, &cmd_run, &cmd_compare,
-    &cmd_bisect, &cmd_report, &cmd_status, &cmd_show, &cmd_again, &cmd_verify,
-    &cmd_gc,     NULL,
+    &cmd_init, &cmd_doctor,  &cmd_import, &cmd_plan,   &cmd_build,
+    &cmd_run,  &cmd_compare, &cmd_bisect, &cmd_report, &cmd_status,
+    &cmd_show, &cmd_again,   &cmd_verify, &cmd_gc,     NULL,
 };
 
 static void print_help(void)

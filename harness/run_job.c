@@ -90,6 +90,14 @@ void run_read_compile(struct result_row *row, struct arena *a, const char *answe
     row->compile_ns = run_read_int(answer, "compile_ns");
 }
 
+/* Elements beyond a tolerance of others are counted by the worker, so another one is another job.
+ */
+static void add_tolerances(struct buf *text, const struct gate *g, enum data_kind kind)
+{
+    if (!data_kind_is_exact(kind) && (g->correctness.atol > 0 || g->correctness.rtol > 0))
+        buf_printf(text, "atol %.9g\nrtol %.9g\n", g->correctness.atol, g->correctness.rtol);
+}
+
 int run_job_id(char out[REPO_SHA_SIZE], const struct runner *r, const struct job *j)
 {
     struct buf text;
@@ -99,6 +107,7 @@ int run_job_id(char out[REPO_SHA_SIZE], const struct runner *r, const struct job
                "\nround %" PRId64 "\nmachine %s\n%s\n",
                j->artifact->id, j->problem, j->variant, data_kind_name(j->data), j->seed, j->round,
                r->machine->name, r->epoch_text);
+    add_tolerances(&text, r->gate, j->data);
     int status = repo_blob_id(out, text.data, text.length);
     buf_release(&text);
     return status;
@@ -138,12 +147,18 @@ const char *run_execute_text(struct arena *a, const struct runner *r, const stru
     struct problem p;
     if (problem_parse(&p, j->problem) < 0)
         bug("job with a malformed problem: %s", err_message());
-    return arena_printf(
-        a,
-        "task execute\nbundle %s\nhip %s\ndevice %" PRId64 "\ndata %s\nseed %" PRId64
-        "\naccumulator %s\nend\n",
-        bundle, r->machine->hip, r->machine->device, data_kind_name(j->data), j->seed,
-        accumulator_name(candidate_accumulator(r->candidate, p.dtype[OPERAND_INPUT])));
+    struct buf text;
+    buf_init(&text, BUF_MAX_LINE);
+    buf_printf(&text,
+               "task execute\nbundle %s\nhip %s\ndevice %" PRId64 "\ndata %s\nseed %" PRId64
+               "\naccumulator %s\n",
+               bundle, r->machine->hip, r->machine->device, data_kind_name(j->data), j->seed,
+               accumulator_name(candidate_accumulator(r->candidate, p.dtype[OPERAND_INPUT])));
+    add_tolerances(&text, r->gate, j->data);
+    buf_add_text(&text, "end\n");
+    const char *job = arena_strdup(a, text.data);
+    buf_release(&text);
+    return job;
 }
 
 void run_begin_row(struct result_row *row, const struct runner *r, const struct job *j)

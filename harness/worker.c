@@ -317,6 +317,21 @@ static void say_stats(struct work *w, const struct verify_stats *s)
     say(w, "channels", "%" PRId64 " %" PRId64, s->channel_first, s->channel_last);
 }
 
+/* The tolerances of others that the job may give. */
+static void take_tolerances(struct verify_others *others, const struct work *w)
+{
+    char atol[64] = "0", rtol[64] = "0";
+    worker_value(atol, sizeof atol, w->job, "atol");
+    worker_value(rtol, sizeof rtol, w->job, "rtol");
+    *others = (struct verify_others){.atol = strtod(atol, NULL), .rtol = strtod(rtol, NULL)};
+}
+
+static void say_others(struct work *w, const struct verify_others *others)
+{
+    say(w, "rms", "%.9g", others->rms);
+    say(w, "beyond", "%" PRId64, others->beyond);
+}
+
 /* Which of the inputs, if any, the kernels wrote to. */
 static const char *changed_input(const struct device_problem *d, const struct problem *p)
 {
@@ -367,7 +382,9 @@ static int check_result(struct work *w, const struct device_problem *d, const st
     enum operand result = problem_result(p);
     struct tensor tensors[3] = {d->host[0], d->host[1], d->host[2]};
     tensors[result] = d->back[result];
-    int status = verify_result(&stats, p, tensors, kind, accumulator, seed, 0);
+    struct verify_others others = {0};
+    take_tolerances(&others, w);
+    int status = verify_result(&stats, &others, p, tensors, kind, accumulator, seed, 0);
     if (status < 0)
         return status;
     add_input_guards(&stats, d, p);
@@ -388,6 +405,8 @@ static int check_result(struct work *w, const struct device_problem *d, const st
         snprintf(signature, sizeof signature, "writes its %s", input);
     if (*signature)
         say(w, "signature", "%s", signature);
+    if (!data_kind_is_exact(kind))
+        say_others(w, &others);
     say_stats(w, &stats);
     return 0;
 }
@@ -633,12 +652,11 @@ static int judge_file(struct work *w, struct tensor t[3], const struct problem *
     bool exact = verify_is_exact(p, t, answer, accumulator);
     enum data_kind kind = exact ? DATA_INTEGER : DATA_REAL;
     struct verify_stats s;
-    struct verify_measures measures;
-    char signature[256], atol[64] = "0", rtol[64] = "0";
+    struct verify_others others;
+    char signature[256];
     verify_measure(&s, p, result, answer, kind, accumulator, 0);
-    worker_value(atol, sizeof atol, w->job, "atol");
-    worker_value(rtol, sizeof rtol, w->job, "rtol");
-    verify_as_others(&measures, result, answer, strtod(atol, NULL), strtod(rtol, NULL));
+    take_tolerances(&others, w);
+    verify_as_others(&others, result, answer);
     w->stage = STAGE_VERIFY;
     if (s.mismatches > 0)
         conclude(w, OUTCOME_MISMATCH, describe_mismatch(w, &s, kind));
@@ -648,8 +666,7 @@ static int judge_file(struct work *w, struct tensor t[3], const struct problem *
     if (*signature)
         say(w, "signature", "%s", signature);
     say(w, "exact", "%s", exact ? "yes" : "no");
-    say(w, "rms", "%.9g", measures.rms);
-    say(w, "beyond", "%" PRId64, measures.beyond);
+    say_others(w, &others);
     say_stats(w, &s);
     return 0;
 }

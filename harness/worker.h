@@ -5,7 +5,7 @@
  *           assay worker <job 3>&1
  * compile   task compile | driver, library, problem, arch, variant, asymmetric_pads yes|no, bundle PATH (written when ok)
  *           -> stage, outcome, detail, code, kernels, workspace_bytes, code_bytes, compile_ns
- * execute   task execute | bundle PATH, hip, device, data KIND (data.h), seed, accumulator
+ * execute   task execute | bundle PATH, hip, device, data KIND (data.h), seed, accumulator; atol, rtol (those of others, for real data)
  *           -> stage, outcome, detail, signature, execute_ns, elements, mismatches, worst_ratio, ... (struct verify_stats, one line each)
  * time      task time | anchor PATH, bundle PATH, first anchor|bundle, hip, device, seed, warmups, repeats, minimum_ns
  *           -> stage, outcome, detail, anchor_sample NS and sample NS (one line each, in the order taken)

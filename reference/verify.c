@@ -497,9 +497,9 @@ static void measure_right(struct verify_stats *out, const struct tensor *result,
     tensor_guard_damage(&out->guard_low, &out->guard_high, result);
 }
 
-int verify_result(struct verify_stats *out, const struct problem *p, const struct tensor tensors[3],
-                  enum data_kind kind, enum accumulator accumulator, uint64_t seed,
-                  int poison_round)
+int verify_result(struct verify_stats *out, struct verify_others *others, const struct problem *p,
+                  const struct tensor tensors[3], enum data_kind kind, enum accumulator accumulator,
+                  uint64_t seed, int poison_round)
 {
     const struct tensor *result = &tensors[problem_result(p)];
     enum exact_answer exact = EXACT_UNSURE;
@@ -516,6 +516,8 @@ int verify_result(struct verify_stats *out, const struct problem *p, const struc
     if (status < 0)
         return status;
     verify_measure(out, p, result, &answer, kind, accumulator, poison_round);
+    if (others && !data_kind_is_exact(kind))
+        verify_as_others(others, result, &answer);
     conv_answer_release(&answer);
     if (exact == EXACT_WRONG && out->mismatches == 0)
         return err_set(ERR_FOREIGN, "projection finds a fault that the reference does not: one of "
@@ -549,19 +551,19 @@ bool verify_is_exact(const struct problem *p, const struct tensor tensors[3],
     return true;
 }
 
-void verify_as_others(struct verify_measures *out, const struct tensor *result,
-                      const struct conv_answer *answer, double atol, double rtol)
+void verify_as_others(struct verify_others *others, const struct tensor *result,
+                      const struct conv_answer *answer)
 {
     double squares = 0, largest = 0;
-    *out = (struct verify_measures){0};
+    others->beyond = 0;
     for (int64_t i = 0; i < result->elements; i++) {
         double actual = tensor_get(result, i), expected = answer->value[i];
         double error = error_of(expected, actual, tensor_round(result->dtype, expected));
         squares += error * error;
         largest = fmax(largest, fmax(fabs(expected), fabs(actual)));
-        out->beyond += !(error <= atol + rtol * fabs(expected));
+        others->beyond += !(error <= others->atol + others->rtol * fabs(expected));
     }
-    out->rms = squares == 0 ? 0 : sqrt(squares) / (sqrt((double)result->elements) * largest);
+    others->rms = squares == 0 ? 0 : sqrt(squares) / (sqrt((double)result->elements) * largest);
 }
 
 /* How much of the result has a property: all mismatches having it means little when most elements

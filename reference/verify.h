@@ -78,24 +78,25 @@ void verify_measure(struct verify_stats *out, const struct problem *p, const str
                     const struct conv_answer *answer, enum data_kind kind,
                     enum accumulator accumulator, int poison_round);
 
+/* The measures of other tools, for whoever compares with them; NaN in the result makes them NaN.
+ *     rms     sqrt(sum d^2) / (sqrt(n) max(max |answer|, max |result|)): MIOpen, rocMLIR (facts/reference.md 1.1)
+ *     beyond  elements with |d| > atol + rtol |answer|: allclose of NumPy, PyTorch and MIGraphX; NaN counts */
+struct verify_others {
+    double atol, rtol; /* given */
+    double rms;
+    int64_t beyond;
+};
+void verify_as_others(struct verify_others *others, const struct tensor *result, const struct conv_answer *answer);
+
 /* The whole of it: data of an exact kind by projection (exact.h), and where that finds a fault or cannot tell, and for all other data, by
- * conv_reference and verify_measure. tensors: the operands as they were filled, the result as it was read back. An error is conv_reference's, or
+ * conv_reference and verify_measure. others: measured besides, unless NULL or the kind is exact. tensors: the operands as they were filled, the result as it was read back. An error is conv_reference's, or
  * ERR_FOREIGN when projection and reference contradict each other. */
-int verify_result(struct verify_stats *out, const struct problem *p, const struct tensor tensors[3], enum data_kind kind,
+int verify_result(struct verify_stats *out, struct verify_others *others, const struct problem *p, const struct tensor tensors[3], enum data_kind kind,
                   enum accumulator accumulator, uint64_t seed, int poison_round) MUST_USE;
 
 /* Is every order of summation exact in this accumulator? When all operands are whole numbers and sum |x w| <= |x| |w| <= 2^bits for every result
  * (Cauchy and Schwarz; the proof stands with tensor_exact_range). The answer needs its squares. */
 bool verify_is_exact(const struct problem *p, const struct tensor tensors[3], const struct conv_answer *answer, enum accumulator accumulator);
-
-/* The measures of other tools, for whoever compares with them; NaN in the result makes them NaN.
- *     rms     sqrt(sum d^2) / (sqrt(n) max(max |answer|, max |result|)): MIOpen, rocMLIR (facts/reference.md 1.1)
- *     beyond  elements with |d| > atol + rtol |answer|: allclose of NumPy, PyTorch and MIGraphX; NaN counts */
-struct verify_measures {
-    double rms;
-    int64_t beyond;
-};
-void verify_as_others(struct verify_measures *out, const struct tensor *result, const struct conv_answer *answer, double atol, double rtol);
 
 /* A short normalised shape of the failure, equal for failures of one cause as far as that can be
  * seen from here:

@@ -82,4 +82,15 @@ also "$(git -C toy rev-parse loses | cut -c 1-10) loses"
 expect 0 'ran 4 checks' assay run --rev plain --problem "$P" --gate "$root/configs/gates/thorough.yaml"
 expect 0 'PASS: nothing got worse in 1 configuration' one # the default gate does not ask for them
 
+# One element is off by a half: ours sees it, and what others would say stands beside.
+commit right toy_kernel ''
+commit half toy_kernel -DWRONG=0.5
+printf 'gate: g\ncorrectness: {data: [real], rms: 0.1, atol: 0.01, rtol: 0.1}\n' >others.yaml
+expect 1 '; by rms 0.1 it passes (0.0' assay compare --base right --head half --problem "$P" --no-timing --quiet --gate others.yaml
+also '; by atol 0.01, rtol 0.1 it fails (1 beyond)'
+expect 0 'by rms 0.1 it passes' assay run --rev right --problem "$P" --gate others.yaml --all
+also 'by atol 0.01, rtol 0.1 it passes (0 beyond)'
+sed -i 's/atol: 0.01/atol: 1/' others.yaml
+expect 1 '; by atol 1, rtol 0.1 it passes (0 beyond)' assay compare --base right --head half --problem "$P" --no-timing --quiet --gate others.yaml
+
 finish

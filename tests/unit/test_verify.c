@@ -948,7 +948,7 @@ static void a_result_is_judged_by_either_reference(void **state)
             if (wrong)
                 tensor_set(b.result, 77, 12345);
             measure(&measured, &b);
-            assert_ok(verify_result(&door, &b.p, b.t, b.kind, b.accumulator, 1, 0));
+            assert_ok(verify_result(&door, NULL, &b.p, b.t, b.kind, b.accumulator, 1, 0));
             assert_int_equal(door.elements, measured.elements);
             assert_int_equal(door.mismatches, wrong);
             assert_int_equal(measured.mismatches, wrong);
@@ -983,19 +983,22 @@ static void others_measure_as_they_do(void **state)
 {
     (void)state;
     struct bench b;
-    struct verify_measures m;
+    struct verify_others m;
     set_up(&b, "conv fwd f32 n1 c1 k1 g1 in2 fil1 str1 dil1 pad0:0 ngcw gkcx ngkw", DATA_REAL);
     b.answer.value[0] = 4;
     b.answer.value[1] = -4;
     tensor_set(b.result, 0, 3);
     tensor_set(b.result, 1, -4);
-    verify_as_others(&m, b.result, &b.answer, 0.5, 0.1);
+    m = (struct verify_others){.atol = 0.5, .rtol = 0.1};
+    verify_as_others(&m, b.result, &b.answer);
     assert_true(fabs(m.rms - 1 / (sqrt(2) * 4)) < 1e-15);
     assert_int_equal(m.beyond, 1);
-    verify_as_others(&m, b.result, &b.answer, 0.6, 0.1);
+    m.atol = 0.6;
+    verify_as_others(&m, b.result, &b.answer);
     assert_int_equal(m.beyond, 0);
     tensor_set(b.result, 1, NAN);
-    verify_as_others(&m, b.result, &b.answer, 1e9, 0);
+    m = (struct verify_others){.atol = 1e9};
+    verify_as_others(&m, b.result, &b.answer);
     assert_true(isnan(m.rms));
     assert_int_equal(m.beyond, 1);
     tear_down(&b);
