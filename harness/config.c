@@ -78,6 +78,12 @@ static const struct yaml_key accumulator_keys[] = {
      .fallback = "f32",
      .offset = offsetof(struct candidate_accumulator, bf16),
      .help = "how bf16 problems are summed"},
+    {.name = "f8",
+     .type = YAML_WORD,
+     .words = accumulator_words_known,
+     .fallback = "f32",
+     .offset = offsetof(struct candidate_accumulator, f8),
+     .help = "how problems of 8-bit floats are summed"},
     {.name = "i8",
      .type = YAML_WORD,
      .words = accumulator_words_known,
@@ -600,6 +606,7 @@ enum accumulator candidate_accumulator(const struct candidate *c, enum dtype inp
     const char *word = input == DTYPE_F32    ? c->accumulator.f32
                        : input == DTYPE_F16  ? c->accumulator.f16
                        : input == DTYPE_BF16 ? c->accumulator.bf16
+                       : dtype_is_f8(input)  ? c->accumulator.f8
                                              : c->accumulator.i8;
     enum accumulator accumulator;
     if (!accumulator_parse(&accumulator, word))

@@ -28,7 +28,7 @@ struct candidate {
     const char *library;     /* driver miir: which artifact to dlopen */
     bool asymmetric_pads;    /* can say pads that differ by side */
     struct candidate_accumulator {
-        const char *f32, *f16, *bf16, *i8;
+        const char *f32, *f16, *bf16, *f8, *i8;
     } accumulator;
     const char *variant;     /* default tuning string, "" for the candidate's own choice */
 };

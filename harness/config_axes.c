@@ -41,7 +41,9 @@ struct axes {
 
 const struct yaml_key axes_keys[] = {
     AXIS_KEY(direction, .help = "list of fwd, bwd_data, bwd_weight (default: fwd)"),
-    AXIS_KEY(dtype, .help = "list of f32, f16, bf16, i8, which sums in i32 (default: f32)"),
+    AXIS_KEY(dtype,
+             .help = "list of f32, f16, bf16, f8e4m3fn, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, i8, which "
+                     "sums in i32 (default: f32)"),
     AXIS_KEY(layout, .help = "list of nchw, nhwc; ncw, nwc with one dim, ncdhw, ndhwc with three "
                              "(default: channels first)"),
     AXIS_KEY(channels, .required = true, .help = "list of N for n = c = k = N, or [n, c, k]"),
@@ -56,7 +58,8 @@ const struct yaml_key axes_keys[] = {
 };
 
 static const char *const direction_words[] = {"fwd", "bwd_data", "bwd_weight", NULL};
-static const char *const dtype_words[] = {"f32", "f16", "bf16", "i8", NULL};
+static const char *const dtype_words[] = {"f32",        "f16",        "bf16", "f8e4m3fn", "f8e5m2",
+                                          "f8e4m3fnuz", "f8e5m2fnuz", "i8",   NULL};
 static const char *const layout_words[] = {"nchw", "nhwc", "ncw", "nwc", "ncdhw", "ndhwc", NULL};
 static const char *const spread_words[] = {"each_dim", "each_side", NULL};
 

@@ -23,7 +23,8 @@ enum element {
     ELEMENT_F64,
     ELEMENT_I8,
     ELEMENT_I32,
-    ELEMENT_I64
+    ELEMENT_I64,
+    ELEMENT_F8 /* of the tensor's own kind */
 };
 
 static const struct {
@@ -32,20 +33,25 @@ static const struct {
 } descrs[] = {
     {"<f2", ELEMENT_F16},  {"<f4", ELEMENT_F32},  {"<f8", ELEMENT_F64},       {"|i1", ELEMENT_I8},
     {"<i1", ELEMENT_I8},   {"<i4", ELEMENT_I32},  {"<i8", ELEMENT_I64},       {"|V2", ELEMENT_BF16},
-    {"<V2", ELEMENT_BF16}, {"<u2", ELEMENT_BF16}, {"bfloat16", ELEMENT_BF16},
+    {"<V2", ELEMENT_BF16}, {"<u2", ELEMENT_BF16}, {"bfloat16", ELEMENT_BF16}, {"|V1", ELEMENT_F8},
+    {"<V1", ELEMENT_F8},   {"|u1", ELEMENT_F8},
 };
 
-static const int64_t element_bytes[] = {2, 2, 4, 8, 1, 4, 8};
-static const enum element own_element[] = {ELEMENT_F32, ELEMENT_F16, ELEMENT_BF16, ELEMENT_I8,
-                                           ELEMENT_I32};
+static const int64_t element_bytes[] = {2, 2, 4, 8, 1, 4, 8, 1};
+static const enum element own_element[] = {
+    [DTYPE_F32] = ELEMENT_F32,       [DTYPE_F16] = ELEMENT_F16,   [DTYPE_BF16] = ELEMENT_BF16,
+    [DTYPE_F8E4M3FN] = ELEMENT_F8,   [DTYPE_F8E5M2] = ELEMENT_F8, [DTYPE_F8E4M3FNUZ] = ELEMENT_F8,
+    [DTYPE_F8E5M2FNUZ] = ELEMENT_F8, [DTYPE_I8] = ELEMENT_I8,     [DTYPE_I32] = ELEMENT_I32,
+};
 
-static double element_value(enum element e, const unsigned char *at)
+static double element_value(enum element e, enum dtype own, const unsigned char *at)
 {
     union {
         uint16_t u16;
         float f32;
         double f64;
         int8_t i8;
+        uint8_t u8;
         int32_t i32;
         int64_t i64;
     } v = {0};
@@ -59,6 +65,8 @@ static double element_value(enum element e, const unsigned char *at)
         return (double)v.f32;
     case ELEMENT_F64:
         return v.f64;
+    case ELEMENT_F8:
+        return tensor_f8_to(own, v.u8);
     case ELEMENT_I8:
         return v.i8;
     case ELEMENT_I32:
@@ -101,10 +109,10 @@ static int read_descr(struct reading *r, const char *header)
             return 0;
         }
     }
-    return err_set(
-        ERR_INVALID,
-        "%s: elements of type '%.*s', where <f2 <f4 <f8 |i1 <i4 <i8, or |V2 for bf16, are known",
-        r->path, (int)(length < 30 ? length : 30), value + 1);
+    return err_set(ERR_INVALID,
+                   "%s: elements of type '%.*s', where <f2 <f4 <f8 |i1 <i4 <i8, |V2 for bf16 or "
+                   "|V1 for 8-bit floats, are known",
+                   r->path, (int)(length < 30 ? length : 30), value + 1);
 }
 
 static int read_shape(int64_t *shape, int *axes, const struct reading *r, const char *header)
@@ -219,6 +227,10 @@ static int read_npy_header(struct reading *r, const struct tensor *t, const stru
         status =
             err_set(ERR_INVALID, "%s: Fortran order; save it in C order (numpy.ascontiguousarray)",
                     r->path);
+    if (status == 0 && r->element == ELEMENT_F8 && !dtype_is_f8(t->dtype))
+        status = err_set(ERR_INVALID,
+                         "%s: elements of one byte without a type, where the problem has %s",
+                         r->path, dtype_name(t->dtype));
     if (status == 0)
         status = read_shape(shape, &axes, r, header);
     if (status == 0)
@@ -240,8 +252,8 @@ static int choose_raw(struct reading *r, const struct tensor *t)
     if (r->bytes == own)
         return 0;
     r->element = ELEMENT_F32;
-    bool halves = t->dtype == DTYPE_F16 || t->dtype == DTYPE_BF16;
-    if (halves && r->bytes == 4 * t->elements)
+    bool widened = dtype_is_float(t->dtype) && t->dtype != DTYPE_F32;
+    if (widened && r->bytes == 4 * t->elements)
         return 0;
     return err_set(ERR_INVALID,
                    "%s: %" PRId64 " bytes, where %" PRId64 " elements of %s are %" PRId64, r->path,
@@ -257,9 +269,9 @@ static int read_elements(struct tensor *t, const struct reading *r)
         if (fread(chunk, (size_t)size, (size_t)count, r->file) != (size_t)count)
             return err_set(ERR_IO, "%s:", r->path);
         for (int64_t j = 0; j < count; j++) {
-            double value = element_value(r->element, chunk + j * size);
+            double value = element_value(r->element, t->dtype, chunk + j * size);
             bool fits =
-                isnan(value) ? t->dtype <= DTYPE_BF16 : tensor_round(t->dtype, value) == value;
+                isnan(value) ? dtype_is_float(t->dtype) : tensor_round(t->dtype, value) == value;
             if (!fits)
                 return err_set(ERR_INVALID, "%s: element %" PRId64 " is %.9g, which is no %s",
                                r->path, i + j, value, dtype_name(t->dtype));
@@ -296,11 +308,15 @@ int dump_read(struct tensor *t, const struct problem *p, enum operand which, con
 int dump_write(const char *path, const struct tensor *t, const struct problem *p,
                enum operand which)
 {
-    static const char *const own_descr[] = {"<f4", "<f2", "|V2", "|i1", "<i4"};
+    static const char *const own_descr[] = {
+        [ELEMENT_F32] = "<f4", [ELEMENT_F16] = "<f2", [ELEMENT_BF16] = "|V2",
+        [ELEMENT_F8] = "|V1",  [ELEMENT_I8] = "|i1",  [ELEMENT_I32] = "<i4",
+    };
     int64_t shape[MOST_AXES];
     struct buf header;
     buf_init(&header, BUF_MAX_LINE);
-    buf_printf(&header, "{'descr': '%s', 'fortran_order': False, 'shape': ", own_descr[t->dtype]);
+    buf_printf(&header, "{'descr': '%s', 'fortran_order': False, 'shape': ",
+               own_descr[own_element[t->dtype]]);
     print_shape(&header, shape, layout_shape(shape, t, p, which, false));
     buf_add_text(&header, ", }");
     /* Elements begin at a multiple of 64, as NumPy writes them. */

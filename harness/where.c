@@ -130,9 +130,10 @@ static const struct field fields[] = {
 };
 
 /* Words that stand for themselves. */
-static const char *const literals[] = {"fwd",  "bwd_data", "bwd_weight", "f32",   "f16",
-                                       "bf16", "i8",       "i32",        "ncw",   "nwc",
-                                       "nchw", "nhwc",     "ncdhw",      "ndhwc", "other"};
+static const char *const literals[] = {"fwd",  "bwd_data", "bwd_weight", "f32",        "f16",
+                                       "bf16", "f8e4m3fn", "f8e5m2",     "f8e4m3fnuz", "f8e5m2fnuz",
+                                       "i8",   "i32",      "ncw",        "nwc",        "nchw",
+                                       "nhwc", "ncdhw",    "ndhwc",      "other"};
 
 /* Layouts. */
 

@@ -254,6 +254,20 @@ static inline float brain_to_float(uint16_t b)
     return f.value;
 }
 
+/* The same for 8 bits without infinities; `mantissa` bits are stored, `scale` repairs the exponent.
+ */
+static inline float tiny_to_float(uint8_t t, int mantissa, float scale, bool nan)
+{
+    union {
+        uint32_t bits;
+        float value;
+    } f = {.bits = (uint32_t)(t & 0x7f) << (23 - mantissa)};
+    f.value *= scale;
+    f.bits |= (uint32_t)(t & 0x80) << 24;
+    f.bits |= nan ? 0x7fc00000 : 0;
+    return f.value;
+}
+
 static void widen(double *out, const struct conv_run *run)
 {
     int64_t count = run->count, stride = run->stride;
@@ -279,6 +293,36 @@ static void widen(double *out, const struct conv_run *run)
         const uint16_t *in = run->data;
         for (int64_t i = 0; i < count; i++)
             out[i] = (double)brain_to_float(in[i * stride]);
+        return;
+    }
+    case DTYPE_F8E4M3FN: {
+        const uint8_t *in = run->data;
+        for (int64_t i = 0; i < count; i++) {
+            uint8_t t = in[i * stride];
+            out[i] = (double)tiny_to_float(t, 3, 0x1p120f, (t & 0x7f) == 0x7f);
+        }
+        return;
+    }
+    case DTYPE_F8E5M2: {
+        const uint8_t *in = run->data;
+        for (int64_t i = 0; i < count; i++)
+            out[i] = (double)half_to_float((uint16_t)(in[i * stride] << 8));
+        return;
+    }
+    case DTYPE_F8E4M3FNUZ: {
+        const uint8_t *in = run->data;
+        for (int64_t i = 0; i < count; i++) {
+            uint8_t t = in[i * stride];
+            out[i] = (double)tiny_to_float(t, 3, 0x1p119f, t == 0x80);
+        }
+        return;
+    }
+    case DTYPE_F8E5M2FNUZ: {
+        const uint8_t *in = run->data;
+        for (int64_t i = 0; i < count; i++) {
+            uint8_t t = in[i * stride];
+            out[i] = (double)tiny_to_float(t, 2, 0x1p111f, t == 0x80);
+        }
         return;
     }
     case DTYPE_I8: {

@@ -152,12 +152,13 @@ static double select_one(const struct place *at)
 /* Whole numbers, never 0, that every type on their way holds. */
 static double carry(const struct place *at)
 {
-    static const int bits[] = {24, 11, 8, 7, 31}; /* by dtype: 2^bits, i8 and i32 one less */
-    int most = at->bits < 24 ? at->bits : 24;
-    for (enum operand o = OPERAND_INPUT; o <= OPERAND_OUTPUT; o++)
-        most = bits[at->p->dtype[o]] < most ? bits[at->p->dtype[o]] : most;
-    uint64_t random = draw_at(at, at->index), largest = (UINT64_C(1) << most) - 1;
-    double value = (double)(1 + (random >> 1) % largest);
+    int64_t largest = (INT64_C(1) << (at->bits < 24 ? at->bits : 24)) - 1;
+    for (enum operand o = OPERAND_INPUT; o <= OPERAND_OUTPUT; o++) {
+        int64_t here = (tensor_largest_exact(at->p->dtype[o]) - 1) | 1; /* odd: below 2^bits */
+        largest = here < largest ? here : largest;
+    }
+    uint64_t random = draw_at(at, at->index);
+    double value = (double)(1 + (random >> 1) % (uint64_t)largest);
     return random & 1 ? value : -value;
 }
 
@@ -191,11 +192,6 @@ static double pair_up(const struct place *at)
     return selector ? -value : value * (1 + 0x1p-7 * real(draw_at(at, at->index)));
 }
 
-static double smallest_normal(enum dtype t)
-{
-    return t == DTYPE_F16 ? 0x1p-14 : 0x1p-126; /* f32 and bf16 share their exponents */
-}
-
 /* One in some hundred elements; for backward weight in one channel alone, or nothing would be left
  * that they do not reach. */
 static double strew(const struct place *at)
@@ -222,7 +218,7 @@ static double value_of(const struct place *at, enum data_kind kind)
     case DATA_ONE_HOT:
         return selector ? select_one(at) : carry(at);
     case DATA_DENORMAL:
-        return real(draw_at(at, at->index)) * (selector ? 1 : smallest_normal(at->t->dtype));
+        return real(draw_at(at, at->index)) * (selector ? 1 : tensor_smallest_normal(at->t->dtype));
     case DATA_CANCELLATION:
         return pair_up(at);
     case DATA_SPECIAL:

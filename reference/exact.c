@@ -8,6 +8,9 @@
 
 #define PRIME INT64_C(0x7fffffff)
 
+/* Beyond this nothing is projected. */
+#define LARGEST (INT64_C(1) << 25)
+
 enum { TIMES = 2, PRODUCTS = 64 /* that a sum has room for, see conv_kernels.h */ };
 
 /* 2^31 = 1 in the field, so the upper bits count like the lower ones: from 63 bits to 33. */
@@ -537,10 +540,10 @@ static bool holds_sums(const struct problem *p, enum data_kind kind, int accumul
 {
     if (kind == DATA_ONE_HOT)
         return true;
-    static const int64_t largest[] = {1 << 24, 1 << 11, 1 << 8, INT8_MAX,
-                                      1 << 25}; /* by dtype; beyond 2^25 nothing is projected */
+    int64_t holds = tensor_largest_exact(p->dtype[problem_result(p)]);
+    holds = holds < LARGEST ? holds : LARGEST;
     int64_t range = tensor_exact_range(p, accumulator_bits);
-    return problem_reduction(p) <= largest[p->dtype[problem_result(p)]] / (range * range);
+    return problem_reduction(p) <= holds / (range * range);
 }
 
 /* Images one behind the other, so that all their elements are one run. */

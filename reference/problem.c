@@ -52,8 +52,9 @@ static const struct {
 };
 
 static const char *const direction_words[] = {"fwd", "bwd_data", "bwd_weight", NULL};
-static const char *const dtype_words[] = {"f32", "f16", "bf16", "i8", "i32", NULL};
-static const size_t dtype_sizes[] = {4, 2, 2, 1, 4};
+static const char *const dtype_words[] = {"f32",        "f16",        "bf16", "f8e4m3fn", "f8e5m2",
+                                          "f8e4m3fnuz", "f8e5m2fnuz", "i8",   "i32",      NULL};
+static const size_t dtype_sizes[] = {4, 2, 2, 1, 1, 1, 1, 1, 4};
 
 enum { DIRECTIONS = COUNT_OF(direction_words) - 1, DTYPES = COUNT_OF(dtype_words) - 1 };
 
@@ -88,9 +89,19 @@ size_t dtype_bytes(enum dtype t)
     return dtype_sizes[t];
 }
 
+bool dtype_is_float(enum dtype t)
+{
+    return t < DTYPE_I8;
+}
+
+bool dtype_is_f8(enum dtype t)
+{
+    return t >= DTYPE_F8E4M3FN && t <= DTYPE_F8E5M2FNUZ;
+}
+
 static bool is_integer(enum dtype t)
 {
-    return t == DTYPE_I8 || t == DTYPE_I32;
+    return !dtype_is_float(t);
 }
 
 /* The words of the text that is being parsed. */
@@ -293,22 +304,36 @@ static int parse_layout(char layout[8], const struct problem *p, const struct li
 static int parse_word(struct problem *p, const struct line *l, enum word w)
 {
     switch (w) {
-    case WORD_CONV: return parse_conv(l);
-    case WORD_DIRECTION: return parse_direction(p, l);
-    case WORD_TYPE: return parse_types(p, l);
-    case WORD_N: return parse_count(&p->n, l, w);
-    case WORD_C: return parse_count(&p->c, l, w);
-    case WORD_K: return parse_count(&p->k, l, w);
-    case WORD_G: return parse_count(&p->g, l, w);
-    case WORD_IN: return parse_sizes(p->in, NULL, p, l, w);
-    case WORD_FIL: return parse_sizes(p->fil, NULL, p, l, w);
-    case WORD_STR: return parse_sizes(p->str, NULL, p, l, w);
-    case WORD_DIL: return parse_sizes(p->dil, NULL, p, l, w);
-    case WORD_PAD: return parse_sizes(p->pad_lo, p->pad_hi, p, l, w);
+    case WORD_CONV:
+        return parse_conv(l);
+    case WORD_DIRECTION:
+        return parse_direction(p, l);
+    case WORD_TYPE:
+        return parse_types(p, l);
+    case WORD_N:
+        return parse_count(&p->n, l, w);
+    case WORD_C:
+        return parse_count(&p->c, l, w);
+    case WORD_K:
+        return parse_count(&p->k, l, w);
+    case WORD_G:
+        return parse_count(&p->g, l, w);
+    case WORD_IN:
+        return parse_sizes(p->in, NULL, p, l, w);
+    case WORD_FIL:
+        return parse_sizes(p->fil, NULL, p, l, w);
+    case WORD_STR:
+        return parse_sizes(p->str, NULL, p, l, w);
+    case WORD_DIL:
+        return parse_sizes(p->dil, NULL, p, l, w);
+    case WORD_PAD:
+        return parse_sizes(p->pad_lo, p->pad_hi, p, l, w);
     case WORD_INPUT:
     case WORD_FILTER:
-    case WORD_OUTPUT: return parse_layout(p->layout[w - WORD_INPUT], p, l, w);
-    case WORD_COUNT: break;
+    case WORD_OUTPUT:
+        return parse_layout(p->layout[w - WORD_INPUT], p, l, w);
+    case WORD_COUNT:
+        break;
     }
     bug("word %d", (int)w);
 }
@@ -347,9 +372,12 @@ static int64_t out_pixels(const struct problem *p)
 enum operand problem_result(const struct problem *p)
 {
     switch (p->direction) {
-    case DIRECTION_FWD: return OPERAND_OUTPUT;
-    case DIRECTION_BWD_DATA: return OPERAND_INPUT;
-    case DIRECTION_BWD_WEIGHT: return OPERAND_FILTER;
+    case DIRECTION_FWD:
+        return OPERAND_OUTPUT;
+    case DIRECTION_BWD_DATA:
+        return OPERAND_INPUT;
+    case DIRECTION_BWD_WEIGHT:
+        return OPERAND_FILTER;
     }
     bug("direction %d", (int)p->direction);
 }
@@ -357,9 +385,12 @@ enum operand problem_result(const struct problem *p)
 int64_t problem_elements(const struct problem *p, enum operand which)
 {
     switch (which) {
-    case OPERAND_INPUT: return product((int64_t[]){p->n, p->c, product(p->in, p->dims)}, 3);
-    case OPERAND_FILTER: return product((int64_t[]){p->k, p->c / p->g, taps(p)}, 3);
-    case OPERAND_OUTPUT: return product((int64_t[]){p->n, p->k, out_pixels(p)}, 3);
+    case OPERAND_INPUT:
+        return product((int64_t[]){p->n, p->c, product(p->in, p->dims)}, 3);
+    case OPERAND_FILTER:
+        return product((int64_t[]){p->k, p->c / p->g, taps(p)}, 3);
+    case OPERAND_OUTPUT:
+        return product((int64_t[]){p->n, p->k, out_pixels(p)}, 3);
     }
     bug("operand %d", (int)which);
 }
@@ -367,9 +398,12 @@ int64_t problem_elements(const struct problem *p, enum operand which)
 int64_t problem_reduction(const struct problem *p)
 {
     switch (p->direction) {
-    case DIRECTION_FWD: return product((int64_t[]){p->c / p->g, taps(p)}, 2);
-    case DIRECTION_BWD_DATA: return product((int64_t[]){p->k / p->g, taps(p)}, 2);
-    case DIRECTION_BWD_WEIGHT: return product((int64_t[]){p->n, out_pixels(p)}, 2);
+    case DIRECTION_FWD:
+        return product((int64_t[]){p->c / p->g, taps(p)}, 2);
+    case DIRECTION_BWD_DATA:
+        return product((int64_t[]){p->k / p->g, taps(p)}, 2);
+    case DIRECTION_BWD_WEIGHT:
+        return product((int64_t[]){p->n, out_pixels(p)}, 2);
     }
     bug("direction %d", (int)p->direction);
 }

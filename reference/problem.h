@@ -1,8 +1,8 @@
 /* problem: one convolution to solve, as a struct and as one line of text.
  *
  * Text   conv bwd_data f32 n32 c32 k32 g1 in14x14 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw
- *        direction fwd|bwd_data|bwd_weight; type f32|f16|bf16|i8|i32, or input:filter:output when
- *        they differ ("i8:i8:i32"; "i8" alone is read as that and printed in full); c and k are
+ *        direction fwd|bwd_data|bwd_weight; type f32|f16|bf16|i8|i32 or an 8-bit float by MLIR's name,
+ *        f8e4m3fn|f8e5m2 (OCP)|f8e4m3fnuz|f8e5m2fnuz, or input:filter:output when they differ ("i8:i8:i32"; "i8" alone is read as that and printed in full); c and k are
  *        totals over the g groups; 1, 2 or 3 spatial dims by the number of parts; pads lo:hi per
  *        dim; layouts of input, filter, output, always in forward's sense, whatever the direction.
  *        It is canonical: printing a parsed line gives the same bytes (one blank between words, no
@@ -20,7 +20,17 @@
 #include <stdint.h>
 
 enum direction { DIRECTION_FWD, DIRECTION_BWD_DATA, DIRECTION_BWD_WEIGHT };
-enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_I8, DTYPE_I32 };
+enum dtype {
+    DTYPE_F32,
+    DTYPE_F16,
+    DTYPE_BF16,
+    DTYPE_F8E4M3FN,   /* no infinities, one NaN and its negative, up to 448 */
+    DTYPE_F8E5M2,     /* the upper half of f16 */
+    DTYPE_F8E4M3FNUZ, /* one NaN, neither infinities nor -0, up to 240 */
+    DTYPE_F8E5M2FNUZ,
+    DTYPE_I8,
+    DTYPE_I32,
+};
 enum operand { OPERAND_INPUT, OPERAND_FILTER, OPERAND_OUTPUT };
 
 enum {
@@ -72,5 +82,7 @@ bool problem_symmetric_pads(const struct problem *p);
 const char *direction_name(enum direction d);
 const char *dtype_name(enum dtype t);
 size_t dtype_bytes(enum dtype t);
+bool dtype_is_float(enum dtype t);
+bool dtype_is_f8(enum dtype t);
 
 #endif

@@ -13,7 +13,6 @@ const char *spelling_name(enum spelling s)
     return names[s];
 }
 
-
 static bool has_word(const struct words *w, const char *wanted)
 {
     for (int i = 0; i < w->count; i++) {
@@ -36,8 +35,10 @@ static bool guess_by_tool(enum spelling *out, const struct words *w)
         const char *tool;
         enum spelling spelling;
     } tools[] = {
-        {"MIOpenDriver", SPELLING_MIOPEN},    {"rocmlir-gen", SPELLING_ROCMLIR},
-        {"rock-gen", SPELLING_ROCMLIR},       {"miopen-gen", SPELLING_MLIR_MIOPEN},
+        {"MIOpenDriver", SPELLING_MIOPEN},
+        {"rocmlir-gen", SPELLING_ROCMLIR},
+        {"rock-gen", SPELLING_ROCMLIR},
+        {"miopen-gen", SPELLING_MLIR_MIOPEN},
         {"mlir-miopen-driver", SPELLING_MLIR_MIOPEN},
     };
     for (size_t i = 0; i < COUNT_OF(tools); i++)
@@ -171,14 +172,39 @@ int spelling_operation(enum direction *out, bool *is_old, const char *flag, cons
                    nearest ? nearest : "conv");
 }
 
+const char *spelling_dtype_name(enum dtype t)
+{
+    switch (t) {
+    case DTYPE_F8E4M3FN:
+        return "f8E4M3FN";
+    case DTYPE_F8E5M2:
+        return "f8E5M2";
+    case DTYPE_F8E4M3FNUZ:
+        return "f8E4M3FNUZ";
+    case DTYPE_F8E5M2FNUZ:
+        return "f8E5M2FNUZ";
+    default:
+        return dtype_name(t);
+    }
+}
+
 int spelling_dtype(enum dtype *out, const char *flag, const char *word)
 {
     static const struct {
         const char *name;
         enum dtype type;
-    } types[] = {{"f32", DTYPE_F32},   {"fp32", DTYPE_F32}, {"f16", DTYPE_F16}, {"fp16", DTYPE_F16},
-                 {"bf16", DTYPE_BF16}, {"i8", DTYPE_I8},    {"i32", DTYPE_I32}};
-    static const char *const later[] = {"fp8", "bf8", "f8", "fp4", "f4", "fp64", "f64", "i4", "i16"};
+    } types[] = {{"f32", DTYPE_F32},
+                 {"fp32", DTYPE_F32},
+                 {"f16", DTYPE_F16},
+                 {"fp16", DTYPE_F16},
+                 {"bf16", DTYPE_BF16},
+                 {"i8", DTYPE_I8},
+                 {"i32", DTYPE_I32},
+                 {"f8E4M3FN", DTYPE_F8E4M3FN},
+                 {"f8E5M2", DTYPE_F8E5M2},
+                 {"f8E4M3FNUZ", DTYPE_F8E4M3FNUZ},
+                 {"f8E5M2FNUZ", DTYPE_F8E5M2FNUZ}};
+    static const char *const later[] = {"fp4", "f4", "fp64", "f64", "i4", "i16"};
     for (size_t i = 0; i < COUNT_OF(types); i++)
         if (!strcmp(word, types[i].name)) {
             *out = types[i].type;
@@ -187,7 +213,8 @@ int spelling_dtype(enum dtype *out, const char *flag, const char *word)
     for (size_t i = 0; i < COUNT_OF(later); i++)
         if (!strncmp(word, later[i], strlen(later[i])))
             return err_set(ERR_INVALID,
-                           "%s: %s is not yet a type of assay (it has f32, f16, bf16, i8, i32)",
+                           "%s: %s is not yet a type of assay (it has f32, f16, bf16, MLIR's f8 "
+                           "types, i8, i32)",
                            flag, word);
     return err_set(ERR_INVALID, "%s: %s is not a type: wants f32, f16, bf16, i8 or i32", flag,
                    word);

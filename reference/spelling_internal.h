@@ -50,6 +50,8 @@ enum slot {
     SLOT_IN_DTYPE,
     SLOT_FIL_DTYPE,
     SLOT_OUT_DTYPE,
+    SLOT_F8_FAMILY, /* fnuz or ocp */
+    SLOT_ARCH,
     SLOT_IN_LAYOUT,
     SLOT_FIL_LAYOUT,
     SLOT_OUT_LAYOUT,
@@ -113,6 +115,8 @@ int spelling_refuse_added_pads(const struct problem *p, const char *tool) MUST_U
 int spelling_operation(enum direction *out, bool *is_old, const char *flag,
                        const char *word) MUST_USE;
 const char *spelling_operation_name(enum direction d, bool is_old);
+/* "f32", "f8E4M3FN": MLIR's names. */
+const char *spelling_dtype_name(enum dtype t);
 /* The types of other tools: also fp32 and fp16; types that assay has not are named in the message.
  */
 int spelling_dtype(enum dtype *out, const char *flag, const char *word) MUST_USE;

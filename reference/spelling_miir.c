@@ -49,8 +49,9 @@ static const struct flag flags[] = {
 
 /* The keys without which miirCreateHandle gives no handle. The sizes among them are checked as they
  * are read. */
-static const int needed[] = {SLOT_OPERATION, SLOT_IN_LAYOUT, SLOT_FIL_LAYOUT, SLOT_OUT_LAYOUT, SLOT_IN_DTYPE,
-                             SLOT_FIL_DTYPE, SLOT_OUT_DTYPE, SLOT_OUT + 1,    SLOT_OUT + 2};
+static const int needed[] = {SLOT_OPERATION,  SLOT_IN_LAYOUT, SLOT_FIL_LAYOUT,
+                             SLOT_OUT_LAYOUT, SLOT_IN_DTYPE,  SLOT_FIL_DTYPE,
+                             SLOT_OUT_DTYPE,  SLOT_OUT + 1,   SLOT_OUT + 2};
 
 static int read_pairs(struct given *g, const struct words *w)
 {
@@ -124,7 +125,7 @@ int spelling_parse_miir(struct problem *out, const char *line)
 
 static const char *type_name(enum dtype t)
 {
-    return t == DTYPE_F32 ? "fp32" : t == DTYPE_F16 ? "fp16" : dtype_name(t);
+    return t == DTYPE_F32 ? "fp32" : t == DTYPE_F16 ? "fp16" : spelling_dtype_name(t);
 }
 
 static int refuse_unsayable(const struct problem *p, bool pads_by_side)
@@ -164,10 +165,10 @@ int spelling_print_miir(struct buf *out, const struct problem *p, bool pads_by_s
     spelling_print_each(out, p, " --conv_stride_", " ", p->str);
     for (int d = 0; d < p->dims; d++) {
         if (p->pad_lo[d] == p->pad_hi[d])
-            buf_printf(out, " --padding_%c %" PRId64, "hw"[d], p->pad_lo[d]);
+            buf_printf(out, " --padding_%c %" PRId64, "hw"[d], p -> pad_lo[d]);
         else
             buf_printf(out, " --padding_%c_l %" PRId64 " --padding_%c_r %" PRId64, "hw"[d],
-                       p->pad_lo[d], "hw"[d], p->pad_hi[d]);
+                       p -> pad_lo[d], "hw"[d], p -> pad_hi[d]);
     }
     return 0;
 }

@@ -79,9 +79,13 @@ static const struct {
     const char *name;
     enum dtype in, out;
 } bases[] = {
-    {"conv", DTYPE_F32, DTYPE_F32},       {"convfp32", DTYPE_F32, DTYPE_F32},
-    {"convfp16", DTYPE_F16, DTYPE_F16},   {"convbfp16", DTYPE_BF16, DTYPE_BF16},
+    {"conv", DTYPE_F32, DTYPE_F32},
+    {"convfp32", DTYPE_F32, DTYPE_F32},
+    {"convfp16", DTYPE_F16, DTYPE_F16},
+    {"convbfp16", DTYPE_BF16, DTYPE_BF16},
     {"convint8", DTYPE_I8, DTYPE_I32},
+    {"convfp8", DTYPE_F8E4M3FNUZ, DTYPE_F8E4M3FNUZ},
+    {"convbfp8", DTYPE_F8E5M2FNUZ, DTYPE_F8E5M2FNUZ}, /* the formats of gfx94x */
 };
 
 static int read_base(struct problem *p, const char *base)
@@ -93,10 +97,10 @@ static int read_base(struct problem *p, const char *base)
             return 0;
         }
     if (!strncmp(base, "conv", 4))
-        return err_set(
-            ERR_INVALID,
-            "%s: %s is not yet a type of assay (it has conv, convfp16, convbfp16, convint8)", base,
-            base + 4);
+        return err_set(ERR_INVALID,
+                       "%s: %s is not yet a type of assay (it has conv, convfp16, convbfp16, "
+                       "convfp8, convbfp8, convint8)",
+                       base, base + 4);
     if (strstr(base, "Infer"))
         return err_set(ERR_INVALID,
                        "%s is a fusion, not a convolution alone (its -F is no direction)", base);

@@ -67,7 +67,8 @@ static const struct flag flags[] = {
     {.name = "xdlopsV2", .slot = SLOT_XDLOPS, .is_switch = true},
     {.name = "mfma", .slot = SLOT_MFMA},
     /* The machine and the variant. */
-    {.name = "arch"},
+    {.name = "arch", .slot = SLOT_ARCH},
+    {.name = "force-f8-types", .slot = SLOT_F8_FAMILY},
     {.name = "num_cu"},
     {.name = "num_chiplets"},
     {.name = "perf_config"},
@@ -179,8 +180,29 @@ static int read_options(struct given *g, struct words *w, int from)
     return 0;
 }
 
+/* fp8 and bf8 mean the OCP formats on gfx950 and gfx12, the FNUZ ones on all others, unless told.
+ */
+static bool is_ocp(const struct given *g)
+{
+    const char *family = g->value[SLOT_F8_FAMILY], *arch = g->value[SLOT_ARCH];
+    if (family && strcmp(family, "arch") != 0)
+        return strcmp(family, "ocp") == 0;
+    return arch && (strstr(arch, "gfx950") || strstr(arch, "gfx12"));
+}
+
+static int read_dtype(enum dtype *out, const struct given *g, const char *flag, const char *word)
+{
+    if (strcmp(word, "fp8") == 0)
+        *out = is_ocp(g) ? DTYPE_F8E4M3FN : DTYPE_F8E4M3FNUZ;
+    else if (strcmp(word, "bf8") == 0)
+        *out = is_ocp(g) ? DTYPE_F8E5M2 : DTYPE_F8E5M2FNUZ;
+    else
+        return spelling_dtype(out, flag, word);
+    return 0;
+}
+
 /* -t sets filter and input, as does "-t filter_input"; their own flags win when they stand later.
- * The output follows from -t alone (i8 gives i32), and is f32 without it. */
+ * The output follows from -t alone (i8 gives i32, 8-bit floats f32), and is f32 without it. */
 static int read_dtypes(struct problem *p, const struct given *g)
 {
     char both[32] = "f32";
@@ -197,12 +219,15 @@ static int read_dtypes(struct problem *p, const struct given *g)
     if (g->place[SLOT_IN_DTYPE] > g->place[SLOT_DTYPE] || (!t && g->flag[SLOT_IN_DTYPE]))
         input = g->value[SLOT_IN_DTYPE];
     const char *flag = t ? g->flag[SLOT_DTYPE] : "type";
-    if (spelling_dtype(&p->dtype[OPERAND_FILTER], flag, filter) ||
-        spelling_dtype(&p->dtype[OPERAND_INPUT], flag, input))
+    if (read_dtype(&p->dtype[OPERAND_FILTER], g, flag, filter) ||
+        read_dtype(&p->dtype[OPERAND_INPUT], g, flag, input))
         return err_code();
     if (g->flag[SLOT_OUT_DTYPE])
-        return spelling_dtype(&p->dtype[OPERAND_OUTPUT], g->flag[SLOT_OUT_DTYPE],
-                              g->value[SLOT_OUT_DTYPE]);
+        return read_dtype(&p->dtype[OPERAND_OUTPUT], g, g->flag[SLOT_OUT_DTYPE],
+                          g->value[SLOT_OUT_DTYPE]);
+    p->dtype[OPERAND_OUTPUT] = DTYPE_F32;
+    if (dtype_is_f8(p->dtype[OPERAND_FILTER]) && dtype_is_f8(p->dtype[OPERAND_INPUT]))
+        return 0;
     if (second || (!t && strcmp(filter, input)))
         return err_set(ERR_INVALID,
                        "filter %s, input %s: %s has no output type for them, add --out_dtype",
@@ -328,7 +353,8 @@ static int build_problem(struct problem *p, const struct given *g, enum spelling
 /* Sweeps print bare argument lists, so the tool's name may be missing. */
 static int options_start(struct given *g, const struct words *w, enum spelling s)
 {
-    static const char *const tools[][2] = {{"rocmlir-gen", "rock-gen"}, {"miopen-gen", "mlir-miopen-driver"}};
+    static const char *const tools[][2] = {{"rocmlir-gen", "rock-gen"},
+                                           {"miopen-gen", "mlir-miopen-driver"}};
     for (int i = 0; i < 2; i++) {
         g->tool = tools[s == SPELLING_MLIR_MIOPEN][i];
         int place = words_find_tool(w, g->tool);
@@ -367,7 +393,33 @@ static bool is_int8(const struct problem *p)
 static bool is_plain_type(const struct problem *p)
 {
     bool is_uniform = p->dtype[0] == p->dtype[1] && p->dtype[1] == p->dtype[2];
+    bool is_tiny = p->dtype[0] == p->dtype[1] && dtype_is_f8(p->dtype[0]);
+    if (is_tiny)
+        return p->dtype[OPERAND_OUTPUT] == DTYPE_F32;
     return is_int8(p) || (is_uniform && p->dtype[0] != DTYPE_I8);
+}
+
+static const char *type_name(enum dtype t)
+{
+    if (!dtype_is_f8(t))
+        return dtype_name(t);
+    return t == DTYPE_F8E4M3FN || t == DTYPE_F8E4M3FNUZ ? "fp8" : "bf8";
+}
+
+/* "ocp", "fnuz", "" without 8-bit floats; NULL when both are there, which has no words. */
+static const char *f8_family(const struct problem *p)
+{
+    const char *family = "";
+    for (int i = 0; i < 3; i++) {
+        bool ocp = p->dtype[i] == DTYPE_F8E4M3FN || p->dtype[i] == DTYPE_F8E5M2;
+        const char *here = ocp ? "ocp" : "fnuz";
+        if (!dtype_is_f8(p->dtype[i]))
+            continue;
+        if (*family && strcmp(family, here) != 0)
+            return NULL;
+        family = here;
+    }
+    return family;
 }
 
 static void print_modern(struct buf *out, const struct problem *p)
@@ -376,14 +428,16 @@ static void print_modern(struct buf *out, const struct problem *p)
     for (int i = 0; i < 3; i++)
         layout_to_mlir(layout[i], p->layout[i], (enum operand)i, p->dims);
     buf_printf(out, "rocmlir-gen --operation %s", spelling_operation_name(p->direction, false));
-    const char *filter = dtype_name(p->dtype[OPERAND_FILTER]),
-               *input = dtype_name(p->dtype[OPERAND_INPUT]);
+    const char *filter = type_name(p->dtype[OPERAND_FILTER]),
+               *input = type_name(p->dtype[OPERAND_INPUT]), *family = f8_family(p);
     if (p->dtype[OPERAND_FILTER] == p->dtype[OPERAND_INPUT])
         buf_printf(out, " -t %s", filter);
     else
         buf_printf(out, " -t %s_%s", filter, input);
     if (!is_plain_type(p))
-        buf_printf(out, " --out_dtype %s", dtype_name(p->dtype[OPERAND_OUTPUT]));
+        buf_printf(out, " --out_dtype %s", type_name(p->dtype[OPERAND_OUTPUT]));
+    if (family && *family)
+        buf_printf(out, " --force-f8-types %s", family);
     buf_printf(out, " --fil_layout %s --in_layout %s --out_layout %s", layout[OPERAND_FILTER],
                layout[OPERAND_INPUT], layout[OPERAND_OUTPUT]);
     buf_printf(out, " --batchsize %" PRId64 " --in_channels %" PRId64 " --out_channels %" PRId64,
@@ -422,12 +476,16 @@ int spelling_print_mlir(struct buf *out, enum spelling s, const struct problem *
     if (s == SPELLING_ROCMLIR) {
         if (p->dims == 1)
             return err_set(ERR_INVALID, "rocmlir-gen has no 1-D convolutions");
+        if (!f8_family(p))
+            return err_set(ERR_INVALID, "rocmlir-gen has either OCP or FNUZ types in one problem");
         print_modern(out, p);
         return 0;
     }
     if (p->dims != 2)
         return err_set(ERR_INVALID,
                        "mlir-miopen-driver knows 2-D convolutions only, this one is %d-D", p->dims);
+    if (!f8_family(p) || *f8_family(p))
+        return err_set(ERR_INVALID, "mlir-miopen-driver has no 8-bit floats");
     if (!is_plain_type(p))
         return err_set(ERR_INVALID,
                        "mlir-miopen-driver has one -t for all tensors, here the types are mixed");

@@ -3,6 +3,7 @@
 #include "src/err.h"
 #include "src/mem.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,9 @@ static const uint8_t guard_pattern[][4] = {
     [DTYPE_F32] = {0x5a, 0x5a, 0xca, 0x7f},  /* 0x7fca5a5a */
     [DTYPE_F16] = {0x5a, 0x7e, 0x5a, 0x7e},  /* 0x7e5a */
     [DTYPE_BF16] = {0xda, 0x7f, 0xda, 0x7f}, /* 0x7fda */
-    [DTYPE_I8] = {0x5a, 0x5a, 0x5a, 0x5a},   [DTYPE_I32] = {0x5a, 0x5a, 0x5a, 0x5a},
+    [DTYPE_F8E4M3FN] = {0xff, 0xff, 0xff, 0xff},   [DTYPE_F8E5M2] = {0xff, 0xff, 0xff, 0xff},
+    [DTYPE_F8E4M3FNUZ] = {0x80, 0x80, 0x80, 0x80}, [DTYPE_F8E5M2FNUZ] = {0x80, 0x80, 0x80, 0x80},
+    [DTYPE_I8] = {0x5a, 0x5a, 0x5a, 0x5a},         [DTYPE_I32] = {0x5a, 0x5a, 0x5a, 0x5a},
 };
 
 /* Sizes by the letters of the layouts: c and k per group. */
@@ -22,10 +25,14 @@ static int64_t size_of_letter(const struct problem *p, enum operand which, char 
     const char *spatial = which == OPERAND_FILTER ? "zyx" : "dhw";
     const char *found = strchr(spatial, letter);
     switch (letter) {
-    case 'n': return p->n;
-    case 'g': return p->g;
-    case 'c': return p->c / p->g;
-    case 'k': return p->k / p->g;
+    case 'n':
+        return p->n;
+    case 'g':
+        return p->g;
+    case 'c':
+        return p->c / p->g;
+    case 'k':
+        return p->k / p->g;
     }
     if (!found)
         bug("layout letter '%c'", letter);
@@ -107,67 +114,127 @@ void tensor_coordinates(int64_t index[TENSOR_MAX_RANK], const struct tensor *t, 
         index[i] = offset / t->stride[i] % t->size[i];
 }
 
-/* Round a double to a 16-bit float with `mantissa` stored bits, to nearest even, straight from the
- * double's bits: a detour over float would round twice. Subnormals shift further; a carry out of
- * the mantissa is right as it falls, also into infinity. */
-static uint16_t narrow(double value, int mantissa, int bias)
+/* The formats of at most 16 bits: sign, exponent, `mantissa` stored bits. */
+struct small_float {
+    int mantissa, bias;
+    unsigned width;    /* bits without the sign */
+    unsigned largest;  /* code of the largest finite number */
+    unsigned infinity; /* 0 when there is none: a number that is too large becomes the largest */
+    unsigned nan; /* what a conversion gives; with `width` bits all other codes above are NaN */
+    bool unsigned_zero; /* the code of -0 is the only NaN */
+};
+
+/* IEEE 754; bf16: Intel's white paper of 2018; OCP 8-bit Floating Point Specification 1.0; FNUZ:
+ * Noune and others 2022. */
+static const struct small_float small_floats[] = {
+    [DTYPE_F16] = {10, 15, 15, 0x7bff, 0x7c00, 0x7e00, false},
+    [DTYPE_BF16] = {7, 127, 15, 0x7f7f, 0x7f80, 0x7fc0, false},
+    [DTYPE_F8E4M3FN] = {3, 7, 7, 0x7e, 0, 0x7f, false},
+    [DTYPE_F8E5M2] = {2, 15, 7, 0x7b, 0x7c, 0x7e, false},
+    [DTYPE_F8E4M3FNUZ] = {3, 8, 7, 0x7f, 0, 0x80, true},
+    [DTYPE_F8E5M2FNUZ] = {2, 16, 7, 0x7f, 0, 0x80, true},
+};
+
+/* Round the magnitude of a finite double to nearest even, straight from its bits: a detour over
+ * float would round twice. Subnormals shift further; a carry out of the mantissa is right as it
+ * falls. Too large a number gives a code beyond all others. */
+static uint64_t magnitude_code(double value, const struct small_float *f)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    uint16_t sign = (uint16_t)(bits >> 63 << 15);
-    uint64_t infinity = (uint64_t)(2 * bias + 1) << mantissa;
-    if (isnan(value))
-        return (uint16_t)(sign | infinity | 1u << (mantissa - 1));
-    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
-    if (exponent > bias)
-        return (uint16_t)(sign | infinity);
-    int shift = 52 - mantissa;
-    if (exponent < 1 - bias) {
-        shift += 1 - bias - exponent;
-        exponent = 1 - bias;
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1023, shift = 52 - f->mantissa;
+    if (exponent < 1 - f->bias) {
+        shift += 1 - f->bias - exponent;
+        exponent = 1 - f->bias;
     }
     if (shift > 54)
-        return sign;
+        return 0;
     uint64_t significand = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     uint64_t kept = significand >> shift, half = UINT64_C(1) << (shift - 1);
     uint64_t rest = significand & (2 * half - 1);
     kept += rest > half || (rest == half && kept % 2 == 1);
-    return (uint16_t)(sign | (((uint64_t)(exponent + bias - 1) << mantissa) + kept));
+    return ((uint64_t)(exponent + f->bias - 1) << f->mantissa) + kept;
+}
+
+static uint16_t narrow(double value, const struct small_float *f)
+{
+    unsigned sign = signbit(value) ? 1u << f->width : 0;
+    if (isnan(value) || (isinf(value) && f->infinity == 0))
+        return (uint16_t)(f->unsigned_zero ? f->nan : sign | f->nan);
+    uint64_t code = isinf(value) ? UINT64_MAX : magnitude_code(value, f);
+    if (code > f->largest)
+        code = f->infinity != 0 ? f->infinity : f->largest;
+    return (uint16_t)(code == 0 && f->unsigned_zero ? 0 : sign | code);
 }
 
 /* The bits moved to the top of a double have the right digits and an exponent that is too small by
  * a constant; true for subnormals too. */
-static double widen(uint16_t bits, int mantissa, double scale)
+static double widen(uint16_t bits, const struct small_float *f)
 {
-    uint64_t magnitude = (uint64_t)(bits & 0x7fff) << (52 - mantissa);
-    unsigned exponent = (bits & 0x7fffu) >> mantissa, top = 0x7fffu >> mantissa;
+    unsigned code = bits & ((1u << f->width) - 1);
+    bool negative = bits >> f->width & 1;
+    if (code > f->largest || (f->unsigned_zero && bits == f->nan))
+        return code != f->infinity || f->infinity == 0 ? NAN : negative ? -INFINITY : INFINITY;
+    uint64_t magnitude = (uint64_t)code << (52 - f->mantissa);
     double value;
     memcpy(&value, &magnitude, sizeof value);
-    if (exponent == top)
-        value = (bits & ((1u << mantissa) - 1)) ? NAN : INFINITY;
-    else
-        value *= scale;
-    return bits & 0x8000 ? -value : value;
+    value *= ldexp(1, 1023 - f->bias);
+    return negative ? -value : value;
 }
 
 uint16_t tensor_f16_from(double value)
 {
-    return narrow(value, 10, 15);
+    return narrow(value, &small_floats[DTYPE_F16]);
 }
 
 double tensor_f16_to(uint16_t bits)
 {
-    return widen(bits, 10, 0x1p1008); /* 1023 - 15 */
+    return widen(bits, &small_floats[DTYPE_F16]);
 }
 
 uint16_t tensor_bf16_from(double value)
 {
-    return narrow(value, 7, 127);
+    return narrow(value, &small_floats[DTYPE_BF16]);
 }
 
 double tensor_bf16_to(uint16_t bits)
 {
-    return widen(bits, 7, 0x1p896); /* 1023 - 127 */
+    return widen(bits, &small_floats[DTYPE_BF16]);
+}
+
+uint8_t tensor_f8_from(enum dtype dtype, double value)
+{
+    if (!dtype_is_f8(dtype))
+        bug("dtype %d", (int)dtype);
+    return (uint8_t)narrow(value, &small_floats[dtype]);
+}
+
+double tensor_f8_to(enum dtype dtype, uint8_t bits)
+{
+    if (!dtype_is_f8(dtype))
+        bug("dtype %d", (int)dtype);
+    return widen(bits, &small_floats[dtype]);
+}
+
+double tensor_largest(enum dtype dtype)
+{
+    if (dtype == DTYPE_F32)
+        return FLT_MAX;
+    if (!dtype_is_float(dtype))
+        return dtype == DTYPE_I8 ? INT8_MAX : INT32_MAX;
+    return widen((uint16_t)small_floats[dtype].largest, &small_floats[dtype]);
+}
+
+double tensor_smallest_normal(enum dtype dtype)
+{
+    if (!dtype_is_float(dtype))
+        return 1;
+    return dtype == DTYPE_F32 ? FLT_MIN : ldexp(1, 1 - small_floats[dtype].bias);
+}
+
+bool tensor_has_infinity(enum dtype dtype)
+{
+    return dtype == DTYPE_F32 || (dtype_is_float(dtype) && small_floats[dtype].infinity != 0);
 }
 
 /* To nearest even; NaN gives 0, as no integer stands for it. */
@@ -183,11 +250,21 @@ static int32_t saturate(double value, int32_t lowest, int32_t highest)
 double tensor_get(const struct tensor *t, int64_t offset)
 {
     switch (t->dtype) {
-    case DTYPE_F32: return ((const float *)t->data)[offset];
-    case DTYPE_F16: return tensor_f16_to(((const uint16_t *)t->data)[offset]);
-    case DTYPE_BF16: return tensor_bf16_to(((const uint16_t *)t->data)[offset]);
-    case DTYPE_I8: return ((const int8_t *)t->data)[offset];
-    case DTYPE_I32: return ((const int32_t *)t->data)[offset];
+    case DTYPE_F32:
+        return ((const float *)t->data)[offset];
+    case DTYPE_F16:
+        return tensor_f16_to(((const uint16_t *)t->data)[offset]);
+    case DTYPE_BF16:
+        return tensor_bf16_to(((const uint16_t *)t->data)[offset]);
+    case DTYPE_F8E4M3FN:
+    case DTYPE_F8E5M2:
+    case DTYPE_F8E4M3FNUZ:
+    case DTYPE_F8E5M2FNUZ:
+        return tensor_f8_to(t->dtype, ((const uint8_t *)t->data)[offset]);
+    case DTYPE_I8:
+        return ((const int8_t *)t->data)[offset];
+    case DTYPE_I32:
+        return ((const int32_t *)t->data)[offset];
     }
     bug("dtype %d", (int)t->dtype);
 }
@@ -195,13 +272,27 @@ double tensor_get(const struct tensor *t, int64_t offset)
 void tensor_set(struct tensor *t, int64_t offset, double value)
 {
     switch (t->dtype) {
-    case DTYPE_F32: ((float *)t->data)[offset] = (float)value; return;
-    case DTYPE_F16: ((uint16_t *)t->data)[offset] = tensor_f16_from(value); return;
-    case DTYPE_BF16: ((uint16_t *)t->data)[offset] = tensor_bf16_from(value); return;
+    case DTYPE_F32:
+        ((float *)t->data)[offset] = (float)value;
+        return;
+    case DTYPE_F16:
+        ((uint16_t *)t->data)[offset] = tensor_f16_from(value);
+        return;
+    case DTYPE_BF16:
+        ((uint16_t *)t->data)[offset] = tensor_bf16_from(value);
+        return;
+    case DTYPE_F8E4M3FN:
+    case DTYPE_F8E5M2:
+    case DTYPE_F8E4M3FNUZ:
+    case DTYPE_F8E5M2FNUZ:
+        ((uint8_t *)t->data)[offset] = tensor_f8_from(t->dtype, value);
+        return;
     case DTYPE_I8:
         ((int8_t *)t->data)[offset] = (int8_t)saturate(value, INT8_MIN, INT8_MAX);
         return;
-    case DTYPE_I32: ((int32_t *)t->data)[offset] = saturate(value, INT32_MIN, INT32_MAX); return;
+    case DTYPE_I32:
+        ((int32_t *)t->data)[offset] = saturate(value, INT32_MIN, INT32_MAX);
+        return;
     }
     bug("dtype %d", (int)t->dtype);
 }
@@ -209,11 +300,21 @@ void tensor_set(struct tensor *t, int64_t offset, double value)
 double tensor_round(enum dtype dtype, double value)
 {
     switch (dtype) {
-    case DTYPE_F32: return (float)value;
-    case DTYPE_F16: return tensor_f16_to(tensor_f16_from(value));
-    case DTYPE_BF16: return tensor_bf16_to(tensor_bf16_from(value));
-    case DTYPE_I8: return saturate(value, INT8_MIN, INT8_MAX);
-    case DTYPE_I32: return saturate(value, INT32_MIN, INT32_MAX);
+    case DTYPE_F32:
+        return (float)value;
+    case DTYPE_F16:
+        return tensor_f16_to(tensor_f16_from(value));
+    case DTYPE_BF16:
+        return tensor_bf16_to(tensor_bf16_from(value));
+    case DTYPE_F8E4M3FN:
+    case DTYPE_F8E5M2:
+    case DTYPE_F8E4M3FNUZ:
+    case DTYPE_F8E5M2FNUZ:
+        return tensor_f8_to(dtype, tensor_f8_from(dtype, value));
+    case DTYPE_I8:
+        return saturate(value, INT8_MIN, INT8_MAX);
+    case DTYPE_I32:
+        return saturate(value, INT32_MIN, INT32_MAX);
     }
     bug("dtype %d", (int)dtype);
 }
@@ -228,18 +329,31 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Floats: a quiet NaN whose payload has the bit that guards lack, and the round below it. i32: high
- * numbers that exact sums stay below by a mile. i8 has no free value, hence the change with offset
- * and round: what was not written is wrong in at least one of two rounds. */
+/* Floats: a quiet NaN whose payload has the bit that guards lack, and the round below it; those of
+ * 8 bits have one NaN that is as good as another. i32: high numbers that exact sums stay below by a
+ * mile. i8 has no free value, hence the change with offset and round: what was not written is wrong
+ * in at least one of two rounds. */
 static uint32_t poison_bits(enum dtype dtype, int64_t offset, int round)
 {
     uint64_t seeded = mix((uint64_t)offset ^ (uint64_t)(unsigned)round << 48);
     switch (dtype) {
-    case DTYPE_F32: return 0x7fd00000u | (0x1235u + (unsigned)round) % 0x10000u;
-    case DTYPE_F16: return 0x7f00u | (0x11u + (unsigned)round) % 0x100u;
-    case DTYPE_BF16: return 0x7fe0u | (0x11u + (unsigned)round) % 0x20u;
-    case DTYPE_I8: return (uint8_t)(seeded ^ (unsigned)round);
-    case DTYPE_I32: return 0x6b000000u | (uint32_t)(seeded >> 40);
+    case DTYPE_F32:
+        return 0x7fd00000u | (0x1235u + (unsigned)round) % 0x10000u;
+    case DTYPE_F16:
+        return 0x7f00u | (0x11u + (unsigned)round) % 0x100u;
+    case DTYPE_BF16:
+        return 0x7fe0u | (0x11u + (unsigned)round) % 0x20u;
+    case DTYPE_F8E4M3FN:
+        return 0x7f;
+    case DTYPE_F8E5M2:
+        return 0x7d;
+    case DTYPE_F8E4M3FNUZ:
+    case DTYPE_F8E5M2FNUZ:
+        return 0x80;
+    case DTYPE_I8:
+        return (uint8_t)(seeded ^ (unsigned)round);
+    case DTYPE_I32:
+        return 0x6b000000u | (uint32_t)(seeded >> 40);
     }
     bug("dtype %d", (int)dtype);
 }
@@ -249,7 +363,7 @@ void tensor_poison(struct tensor *t, int round)
     size_t size = dtype_bytes(t->dtype);
     uint8_t *at = t->data;
     /* Floats have one pattern: what is there is copied behind itself until it is everywhere. */
-    if (t->dtype <= DTYPE_BF16) {
+    if (dtype_is_float(t->dtype)) {
         uint32_t bits = poison_bits(t->dtype, 0, round);
         memcpy(at, &bits, size);
         for (size_t done = size; done < t->bytes; done *= 2)
@@ -311,15 +425,25 @@ void tensor_fill(struct tensor *t, enum data_kind kind, uint64_t seed, enum oper
     }
 }
 
-/* Integers up to this magnitude are exact in the type. */
-static int64_t largest_exact(enum dtype dtype)
+int64_t tensor_largest_exact(enum dtype dtype)
 {
     switch (dtype) {
-    case DTYPE_F32: return 1 << 24;
-    case DTYPE_F16: return 1 << 11;
-    case DTYPE_BF16: return 1 << 8;
-    case DTYPE_I8: return INT8_MAX;
-    case DTYPE_I32: return INT32_MAX;
+    case DTYPE_F32:
+        return 1 << 24;
+    case DTYPE_F16:
+        return 1 << 11;
+    case DTYPE_BF16:
+        return 1 << 8;
+    case DTYPE_F8E4M3FN:
+    case DTYPE_F8E4M3FNUZ:
+        return 1 << 4;
+    case DTYPE_F8E5M2:
+    case DTYPE_F8E5M2FNUZ:
+        return 1 << 3;
+    case DTYPE_I8:
+        return INT8_MAX;
+    case DTYPE_I32:
+        return INT32_MAX;
     }
     bug("dtype %d", (int)dtype);
 }
@@ -334,9 +458,10 @@ static int64_t root(double square)
  * 10^14. A range of 1 is the least that is data at all. */
 static int64_t largest_unsaturated(enum dtype result, int64_t reduction)
 {
-    double largest = result == DTYPE_F16 ? 65504 : result == DTYPE_I8 ? INT8_MAX : INFINITY;
-    if (isinf(largest))
+    bool small = result == DTYPE_F16 || dtype_is_f8(result);
+    if (!small && result != DTYPE_I8)
         return INT32_MAX / 2;
+    double largest = tensor_largest(result);
     int64_t range = root(largest / (8 * sqrt((double)reduction)));
     return range > 1 ? range : 1;
 }
@@ -357,8 +482,8 @@ int64_t tensor_exact_range(const struct problem *p, int accumulator_bits)
     int64_t limit = (INT64_C(1) << accumulator_bits) - (accumulator_bits >= 31);
     int64_t range = root((double)(limit / reduction));
     for (enum operand o = OPERAND_INPUT; o <= OPERAND_OUTPUT; o++) {
-        int64_t largest =
-            o == result ? largest_unsaturated(p->dtype[o], reduction) : largest_exact(p->dtype[o]);
+        int64_t largest = o == result ? largest_unsaturated(p->dtype[o], reduction)
+                                      : tensor_largest_exact(p->dtype[o]);
         range = range < largest ? range : largest;
     }
     return range;

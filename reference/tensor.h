@@ -39,7 +39,8 @@ void tensor_coordinates(int64_t index[TENSOR_MAX_RANK], const struct tensor *t, 
 
 /* Widened, exact for every type. */
 double tensor_get(const struct tensor *t, int64_t offset);
-/* Rounded to the type, to nearest even; integers saturate, and NaN becomes 0 in them. */
+/* Rounded to the type, to nearest even; integers saturate, and NaN becomes 0 in them. Floats without an infinity saturate too, but for infinities, which
+ * become NaN. */
 void tensor_set(struct tensor *t, int64_t offset, double value);
 
 /* What tensor_set then tensor_get would give. */
@@ -75,5 +76,13 @@ uint16_t tensor_f16_from(double value);
 double tensor_f16_to(uint16_t bits);
 uint16_t tensor_bf16_from(double value);
 double tensor_bf16_to(uint16_t bits);
+uint8_t tensor_f8_from(enum dtype dtype, double value);
+double tensor_f8_to(enum dtype dtype, uint8_t bits);
+
+/* Limits of a type. Integers up to and including `largest_exact` are exact in it. */
+int64_t tensor_largest_exact(enum dtype dtype);
+double tensor_largest(enum dtype dtype);
+double tensor_smallest_normal(enum dtype dtype); /* 1 for integers */
+bool tensor_has_infinity(enum dtype dtype);
 
 #endif

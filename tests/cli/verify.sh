@@ -38,6 +38,18 @@ expect 1 'off, such as 0.5 where exactly' verify --data integer one.npy
 half='conv bwd_data f16 n1 c4 k6 g2 in7x7 fil3x3 str2x2 dil1x1 pad1:1x1:1 nhwgc gkyxc nhwgk'
 expect 0 'wrote' assay verify --problem "$half" --write half
 expect 0 'ok half/input.npy: 196 elements' assay verify --problem "$half" --filter half/filter.npy --output half/output.npy half/input.npy
+
+# Floats of 8 bits, which .npy files hold as bytes without a type, and a rocMLIR line that says them.
+tiny='conv fwd f8e4m3fn n1 c4 k6 g1 in7x7 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw'
+expect 0 'wrote' assay verify --problem "$tiny" --write tiny
+expect 0 'ok tiny/output.npy: 294 elements' assay verify --problem "$tiny" tiny/output.npy
+printf '\070' | dd of=tiny/output.npy bs=1 seek=200 conv=notrunc 2>/dev/null
+expect 1 'mismatch tiny/output.npy: 1 of 294 off' assay verify --problem "$tiny" tiny/output.npy
+expect 128 'tiny/output.npy: elements of one byte without a type, where the problem has f16' \
+    assay verify --problem "$(echo "$tiny" | sed s/f8e4m3fn/f16/)" tiny/output.npy
+echo 'rocmlir-gen -t fp8 --force-f8-types ocp --in_layout ngchw --fil_layout gkcyx --out_layout ngkhw --batchsize 2 --in_channels 8 --in_h 4' \
+    '--in_w 4 --out_channels 8 --fil_h 1 --fil_w 1' >tiny.txt
+expect 0 'conv fwd f8e4m3fn:f8e4m3fn:f32 n2' assay import tiny.txt
 brain='conv bwd_weight bf16 n3 c4 k6 g1 in7 fil3 str1 dil1 pad1:1 ngcw gkcx ngkw'
 expect 0 'wrote' assay verify --problem "$brain" --write brain
 expect 0 'ok brain/filter.npy: 72 elements' assay verify --problem "$brain" --input brain/input.npy --output brain/output.npy brain/filter.npy

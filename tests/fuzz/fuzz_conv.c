@@ -39,7 +39,9 @@ static void shuffle(char *letters, struct bytes *b)
 
 static bool read_problem(struct problem *p, struct bytes *b)
 {
-    static const enum dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_I8};
+    static const enum dtype types[] = {DTYPE_F32,        DTYPE_F16,        DTYPE_BF16,
+                                       DTYPE_F8E4M3FN,   DTYPE_F8E5M2,     DTYPE_F8E4M3FNUZ,
+                                       DTYPE_F8E5M2FNUZ, DTYPE_I8};
     memset(p, 0, sizeof *p);
     p->direction = (enum direction)take(b, 0, 2);
     p->dims = (int)take(b, 1, 3);
@@ -55,7 +57,7 @@ static bool read_problem(struct problem *p, struct bytes *b)
         p->pad_lo[i] = take(b, 0, 4);
         p->pad_hi[i] = take(b, 0, 4);
     }
-    enum dtype t = types[take(b, 0, 3)];
+    enum dtype t = types[take(b, 0, 7)];
     p->dtype[0] = p->dtype[1] = t;
     p->dtype[2] = t == DTYPE_I8 ? DTYPE_I32 : t;
     problem_default_layouts(p);

@@ -28,8 +28,10 @@ static void shuffle(char *letters)
 
 static void set_types(struct problem *p)
 {
-    static const enum dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_I8};
-    enum dtype t = types[pick(0, 3)];
+    static const enum dtype types[] = {DTYPE_F32,        DTYPE_F16,        DTYPE_BF16,
+                                       DTYPE_F8E4M3FN,   DTYPE_F8E5M2,     DTYPE_F8E4M3FNUZ,
+                                       DTYPE_F8E5M2FNUZ, DTYPE_I8};
+    enum dtype t = types[pick(0, 7)];
     p->dtype[0] = p->dtype[1] = t;
     p->dtype[2] = t == DTYPE_I8 ? DTYPE_I32 : t;
 }

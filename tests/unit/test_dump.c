@@ -11,6 +11,7 @@ static const char *const lines[] = {
     "conv fwd f32 n2 c4 k6 g2 in3x5 fil2x2 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw",
     "conv fwd f16 n2 c4 k6 g2 in3x5 fil2x2 str1x1 dil1x1 pad0:0x0:0 nhwgc gkyxc nhwgk",
     "conv fwd bf16 n2 c4 k6 g1 in3 fil2 str1 dil1 pad0:0 ngcw gkcx ngkw",
+    "conv fwd f8e4m3fn:f8e5m2fnuz:f16 n2 c4 k6 g2 in3x5 fil2x2 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw",
     "conv fwd i8:i8:i32 n2 c4 k6 g1 in3x3x3 fil2x2x2 str1x1x1 dil1x1x1 pad0:0x0:0x0:0 ngcdhw gkczyx ngkdhw",
 };
 // clang-format on

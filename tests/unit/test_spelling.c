@@ -180,9 +180,10 @@ static void miopen__types(void **state)
     (void)state;
     reads(SPELLING_MIOPEN, "MIOpenDriver convint8 -F 1",
           "conv fwd i8:i8:i32 n100 c3 k32 g1 in32x32 fil3x3 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw");
+    reads(SPELLING_MIOPEN, "MIOpenDriver convbfp8 -F 1",
+          "conv fwd f8e5m2fnuz n100 c3 k32 g1 in32x32 fil3x3 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw");
     refuses(SPELLING_MIOPEN, "MIOpenDriver convint8 -F 2", "int8 forward only");
     refuses(SPELLING_MIOPEN, "MIOpenDriver convint8", "write -F 1");
-    refuses(SPELLING_MIOPEN, "MIOpenDriver convfp8 -F 1", "fp8 is not yet a type of assay");
     refuses(SPELLING_MIOPEN, "convfp8_bf8 -F 1 -n 2", "fp8_bf8 is not yet a type of assay");
     refuses(SPELLING_MIOPEN, "MIOpenDriver bnorm -n 1", "bnorm: wants conv");
     refuses(SPELLING_MIOPEN, "-n 256 -c 64 -k 64", "no type");
@@ -343,6 +344,11 @@ static void rocmlir__types(void **state)
         {"-tf f16 -t f32", "f32"},
         {"-t f16 -c_dtype=f32 -b_dtype=bf16", "bf16:f16:f32"},
         {"-t=f16", "f16"},
+        {"-t fp8", "f8e4m3fnuz:f8e4m3fnuz:f32"},
+        {"-t fp8 --arch gfx950", "f8e4m3fn:f8e4m3fn:f32"},
+        {"-t fp8_bf8 --force-f8-types=ocp", "f8e5m2:f8e4m3fn:f32"},
+        {"-t bf8 --arch gfx1201 --force-f8-types fnuz -to bf8", "f8e5m2fnuz"},
+        {"-t f8E4M3FN", "f8e4m3fn:f8e4m3fn:f32"},
     };
     for (size_t i = 0; i < COUNT_OF(types); i++) {
         char line[512], wanted[PROBLEM_MAX_TEXT];
@@ -351,8 +357,7 @@ static void rocmlir__types(void **state)
                  "conv fwd %s n2 c4 k8 g1 in6x5 fil3x2 str1x1 dil1x1 pad0:0x0:0 ngchw gkcyx ngkhw", types[i][1]);
         reads(SPELLING_ROCMLIR, line, wanted);
     }
-    refuses(SPELLING_ROCMLIR, "rocmlir-gen -t fp8 " SIZES, "fp8 is not yet a type of assay");
-    refuses(SPELLING_ROCMLIR, "rocmlir-gen -t fp8_bf8 " SIZES, "not yet a type of assay");
+    refuses(SPELLING_ROCMLIR, "rocmlir-gen -t fp4 " SIZES, "fp4 is not yet a type of assay");
     refuses(SPELLING_ROCMLIR, "rocmlir-gen -t f33 " SIZES, "-t: f33 is not a type");
     refuses(SPELLING_ROCMLIR, "rocmlir-gen -t f16_f32 " SIZES, "add --out_dtype");
     refuses(SPELLING_ROCMLIR, "rocmlir-gen -tf f16 " SIZES, "add --out_dtype");
@@ -636,12 +641,12 @@ static void shuffle(char *text)
 
 static void pick_operands(struct problem *p)
 {
-    static const enum dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_I8, DTYPE_I32};
+    static const enum dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_I8, DTYPE_I32, DTYPE_F8E4M3FN, DTYPE_F8E5M2, DTYPE_F8E4M3FNUZ, DTYPE_F8E5M2FNUZ};
     static const char *const last[] = {"nhwgc", "gkyxc", "nhwgk"};
     int64_t style = pick(0, 3), mixed = pick(0, 3);
-    enum dtype common = types[pick(0, 3)];
+    enum dtype common = types[(pick(0, 3) + 5 * pick(0, 1)) % 9];
     for (int i = 0; i < 3; i++)
-        p->dtype[i] = mixed == 0 ? types[pick(0, 4)] : common;
+        p->dtype[i] = mixed == 0 ? types[pick(0, 8)] : common;
     if (common == DTYPE_I8 && mixed)
         p->dtype[OPERAND_OUTPUT] = DTYPE_I32;
     problem_default_layouts(p);

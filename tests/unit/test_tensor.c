@@ -107,6 +107,82 @@ static void beyond_the_largest_is_infinite(void **state)
     assert_int_equal(tensor_bf16_from(5e-324), 0);
 }
 
+/* By the definition: sign, exponent, mantissa. NAN where the format has no number. */
+static double f8_by_definition(enum dtype t, unsigned code)
+{
+    bool e4m3 = t == DTYPE_F8E4M3FN || t == DTYPE_F8E4M3FNUZ,
+         fnuz = t == DTYPE_F8E4M3FNUZ || t == DTYPE_F8E5M2FNUZ;
+    int stored = e4m3 ? 3 : 2, bias = (e4m3 ? 7 : 15) + fnuz;
+    unsigned exponent = (code & 0x7f) >> stored, mantissa = code & ((1u << stored) - 1);
+    if (fnuz ? code == 0x80 : t == DTYPE_F8E4M3FN ? (code & 0x7f) == 0x7f : (code & 0x7f) > 0x7c)
+        return NAN;
+    double value = exponent == 0
+                       ? ldexp(mantissa, 1 - bias - stored)
+                       : ldexp((1 << stored) + (int)mantissa, (int)exponent - bias - stored);
+    if (t == DTYPE_F8E5M2 && (code & 0x7f) == 0x7c)
+        value = INFINITY;
+    return code & 0x80 ? -value : value;
+}
+
+static void all_patterns_of_f8_are_as_defined(void **state)
+{
+    (void)state;
+    for (int t = DTYPE_F8E4M3FN; t <= DTYPE_F8E5M2FNUZ; t++) {
+        for (unsigned code = 0; code < 256; code++) {
+            double value = f8_by_definition((enum dtype)t, code),
+                   read = tensor_f8_to((enum dtype)t, (uint8_t)code);
+            if (isnan(value)) {
+                assert_true(isnan(read));
+                assert_true(isnan(tensor_round((enum dtype)t, value)));
+                continue;
+            }
+            assert_true(read == value && signbit(read) == signbit(value));
+            assert_int_equal(tensor_f8_from((enum dtype)t, value), code);
+        }
+    }
+}
+
+static void f8_rounds_to_nearest_even(void **state)
+{
+    (void)state;
+    for (int i = DTYPE_F8E4M3FN; i <= DTYPE_F8E5M2FNUZ; i++) {
+        enum dtype t = (enum dtype)i;
+        unsigned codes = tensor_f8_from(t, tensor_largest(t));
+        for (unsigned low = 0; low < codes; low++) {
+            double a = tensor_f8_to(t, (uint8_t)low), b = tensor_f8_to(t, (uint8_t)(low + 1));
+            double even = low % 2 == 0 ? a : b, middle = (a + b) / 2;
+            assert_true(tensor_round(t, middle) == even);
+            assert_true(tensor_round(t, -middle) == -even);
+            assert_true(tensor_round(t, nextafter(middle, 0)) == a);
+            assert_true(tensor_round(t, nextafter(middle, INFINITY)) == b);
+        }
+    }
+}
+
+static void f8_has_its_limits(void **state)
+{
+    (void)state;
+    static const double largest[] = {448, 57344, 240, 57344}, normal[] = {0x1p-6, 0x1p-14, 0x1p-7, 0x1p-15};
+    for (int i = 0; i < 4; i++) {
+        enum dtype t = (enum dtype)(DTYPE_F8E4M3FN + i);
+        assert_true(tensor_largest(t) == largest[i]);
+        assert_true(tensor_smallest_normal(t) == normal[i]);
+        int64_t exact = tensor_largest_exact(t);
+        for (int64_t whole = 0; whole <= exact; whole++)
+            assert_true(tensor_round(t, (double)whole) == (double)whole);
+        assert_true(tensor_round(t, (double)(exact + 1)) != (double)(exact + 1));
+        bool infinite = t == DTYPE_F8E5M2;
+        assert_int_equal(tensor_has_infinity(t), infinite);
+        assert_true(tensor_round(t, -1e9) == (infinite ? -INFINITY : -largest[i]));
+        double infinity = tensor_round(t, INFINITY);
+        assert_true(infinite ? infinity == INFINITY : isnan(infinity));
+    }
+    assert_int_equal(tensor_f8_from(DTYPE_F8E4M3FN, 464), 0x7e);
+    assert_int_equal(tensor_f8_from(DTYPE_F8E4M3FNUZ, -0.0), 0);
+    assert_int_equal(tensor_f8_from(DTYPE_F8E5M2FNUZ, -1e-9), 0);
+    assert_int_equal(tensor_f8_from(DTYPE_F8E4M3FN, -1e-9), 0x80);
+}
+
 /* The compiler's own conversion as a second opinion, over all magnitudes of doubles. */
 static void f16_agrees_with_the_compiler(void **state)
 {
@@ -484,6 +560,9 @@ int main(void)
         cmocka_unit_test(all_patterns_of_bf16_come_back),
         cmocka_unit_test(every_midpoint_rounds_to_even),
         cmocka_unit_test(beyond_the_largest_is_infinite),
+        cmocka_unit_test(all_patterns_of_f8_are_as_defined),
+        cmocka_unit_test(f8_rounds_to_nearest_even),
+        cmocka_unit_test(f8_has_its_limits),
         cmocka_unit_test(f16_agrees_with_the_compiler),
         cmocka_unit_test(rounding_takes_no_detour_over_float),
         cmocka_unit_test(integers_saturate),

@@ -61,6 +61,8 @@ static const char *const type_lines[] = {
     "conv fwd bf16 n2 c8 k20 g2 in9x8 fil3x3 str2x1 dil1x1 pad1:1x1:1 ngchw kyxgc ngkhw",
     "conv fwd i8 n2 c8 k20 g2 in9x8 fil3x3 str2x1 dil1x1 pad1:1x1:1 ngchw gkcyx nhwgk",
     "conv bwd_data f32 n2 c40 k8 g2 in9x8 fil3x3 str2x2 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw",
+    "conv fwd f8e4m3fn:f8e5m2:f32 n2 c8 k20 g2 in9x8 fil3x3 str2x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw",
+    "conv fwd f8e4m3fnuz:f8e4m3fnuz:f16 n2 c8 k20 g2 in9x8 fil3x3 str2x1 dil1x1 pad1:1x1:1 nhwgc gkcyx ngkhw",
     "conv bwd_weight bf16 n2 c8 k40 g2 in9x8 fil3x3 str1x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw",
 };
 
@@ -273,6 +275,44 @@ static void nan_and_infinity_are_off(void **state)
 {
     (void)state;
     for_all(check_nan);
+}
+
+/* Results of 8 bits, whose conversions may saturate or not. */
+static void eight_bit_results_are_held_to_their_type(void **state)
+{
+    (void)state;
+    for (int i = DTYPE_F8E4M3FN; i <= DTYPE_F8E5M2FNUZ; i++) {
+        for (int kind = DATA_INTEGER; kind <= DATA_REAL; kind++) {
+            struct bench b;
+            struct verify_stats s;
+            char line[PROBLEM_MAX_TEXT];
+            enum dtype t = (enum dtype)i;
+            snprintf(line, sizeof line,
+                     "conv fwd %s n2 c16 k20 g2 in9x8 fil3x3 str2x1 dil1x1 pad1:1x1:1 ngchw gkcyx ngkhw",
+                     dtype_name(t));
+            set_up(&b, line, (enum data_kind)kind);
+            write_right_result(&b);
+            measure(&s, &b);
+            assert_int_equal(s.mismatches, 0);
+            /* two places off is wrong in both kinds of data */
+            uint8_t *bytes = b.result->data;
+            bytes[7] = (uint8_t)(bytes[7] + 2);
+            measure(&s, &b);
+            assert_int_equal(s.mismatches, 1);
+            b.answer.value[7] = -1e6;
+            const double right[] = {-tensor_largest(t), tensor_has_infinity(t) ? -INFINITY : NAN},
+                         wrong[] = {tensor_largest(t), tensor_has_infinity(t) ? NAN : 0};
+            for (int j = 0; j < 2; j++) {
+                tensor_set(b.result, 7, right[j]);
+                measure(&s, &b);
+                assert_int_equal(s.mismatches, 0);
+                tensor_set(b.result, 7, wrong[j]);
+                measure(&s, &b);
+                assert_int_equal(s.mismatches, 1);
+            }
+            tear_down(&b);
+        }
+    }
 }
 
 static void check_unwritten(struct bench *b)
@@ -1043,6 +1083,7 @@ int main(void)
         cmocka_unit_test(one_wrong_element_is_located),
         cmocka_unit_test(of_exact_data_the_largest_error_is_the_worst),
         cmocka_unit_test(nan_and_infinity_are_off),
+        cmocka_unit_test(eight_bit_results_are_held_to_their_type),
         cmocka_unit_test(unwritten_elements_are_told_apart),
         cmocka_unit_test(all_zeros_are_off),
         cmocka_unit_test(damaged_guards_are_counted_by_side),
