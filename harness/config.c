@@ -299,7 +299,7 @@ static const struct yaml_key gate_correctness_keys[] = {
      .type = YAML_TEXTS,
      .offset = offsetof(struct gate_correctness, data),
      .help = "kinds of data, default [integer, real]: integer real one-hot denormal cancellation "
-             "special"},
+             "special miopen rocmlir-fixed rocmlir-int rocmlir-float"},
     {.name = "compiles",
      .type = YAML_INT,
      .offset = offsetof(struct gate_correctness, compiles),

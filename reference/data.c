@@ -1,12 +1,15 @@
 #include "reference/data.h"
 
+#include "reference/data_tools.h"
+
 #include "src/err.h"
 
 #include <math.h>
 #include <string.h>
 
-const char *const data_kind_words[] = {"integer",      "real",    "one-hot", "denormal",
-                                       "cancellation", "special", NULL};
+const char *const data_kind_words[] = {"integer",      "real",          "one-hot", "denormal",
+                                       "cancellation", "special",       "miopen",  "rocmlir-fixed",
+                                       "rocmlir-int",  "rocmlir-float", NULL};
 
 const char *data_kind_name(enum data_kind k)
 {
@@ -59,6 +62,11 @@ bool data_suits(const struct problem *p, enum data_kind kind, int accumulator_bi
     case DATA_DENORMAL:
     case DATA_SPECIAL:
         return !whole;
+    case DATA_MIOPEN:
+    case DATA_ROCMLIR_FIXED:
+    case DATA_ROCMLIR_INT:
+    case DATA_ROCMLIR_FLOAT:
+        return data_tools_suits(p, kind);
     }
     bug("data kind %d", (int)kind);
 }
@@ -223,11 +231,9 @@ static double value_of(const struct place *at, enum data_kind kind)
         return pair_up(at);
     case DATA_SPECIAL:
         return selector ? real(draw_at(at, at->index)) : strew(at);
-    case DATA_INTEGER:
-    case DATA_REAL:
-        break;
+    default:
+        bug("data kind %d", (int)kind);
     }
-    bug("data kind %d", (int)kind);
 }
 
 void data_fill(struct tensor *t, const struct problem *p, enum operand which, enum data_kind kind,
@@ -236,6 +242,10 @@ void data_fill(struct tensor *t, const struct problem *p, enum operand which, en
     if (kind <= DATA_REAL) {
         int64_t range = kind == DATA_INTEGER ? tensor_exact_range(p, accumulator_bits) : 1;
         tensor_fill(t, kind, seed, which, range);
+        return;
+    }
+    if (kind >= DATA_MIOPEN) {
+        data_tools_fill(t, p, which, kind, seed);
         return;
     }
     int64_t index[TENSOR_MAX_RANK] = {0};

@@ -1,5 +1,5 @@
 /* data: what the operands of a problem hold. Every value depends on (kind, seed, operand, logical position) alone, so that two layouts of one problem hold
- * the same numbers.
+ * the same numbers; but for those of other tools, which go by the order in memory.
  *
  * integer       whole numbers in a range where every order of summation is exact (tensor_exact_range): equality is demanded
  * real          uniform in [-1, 1), rounded to the type
@@ -10,6 +10,7 @@
  * cancellation  real in pairs along the sum that nearly cancel: what is rounded too early shows
  * special       real, with NaN and both infinities strewn into the operand that is not the filter (one channel of x for backward weight): they must come
  *               out where they belong and nowhere else
+ * miopen        what MIOpenDriver verifies with; rocmlir-fixed, rocmlir-int, rocmlir-float: what rocmlir-gen does (data_tools.h)
  */
 #ifndef ASSAY_DATA_H
 #define ASSAY_DATA_H

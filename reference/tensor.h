@@ -59,8 +59,19 @@ void tensor_guard_damage(int64_t *low, int64_t *high, const struct tensor *t);
  * hide behind; "real": uniform in [-1, 1) rounded to the type. The value depends on (seed, operand,
  * logical position) only, never on layout or order, so that two layouts of one problem hold the
  * same numbers. `range` is at least 1 and only looked at for integer data. */
-enum data_kind { DATA_INTEGER, DATA_REAL, DATA_ONE_HOT, DATA_DENORMAL, DATA_CANCELLATION, DATA_SPECIAL };
-enum { DATA_KINDS = DATA_SPECIAL + 1 }; /* the kinds from DATA_ONE_HOT on are data.h's */
+enum data_kind {
+    DATA_INTEGER,
+    DATA_REAL,
+    DATA_ONE_HOT, /* from here on data.h's */
+    DATA_DENORMAL,
+    DATA_CANCELLATION,
+    DATA_SPECIAL,
+    DATA_MIOPEN, /* from here on data_tools.h's */
+    DATA_ROCMLIR_FIXED,
+    DATA_ROCMLIR_INT,
+    DATA_ROCMLIR_FLOAT,
+};
+enum { DATA_KINDS = DATA_ROCMLIR_FLOAT + 1 };
 void tensor_fill(struct tensor *t, enum data_kind kind, uint64_t seed, enum operand which,
                  int64_t range);
 

@@ -247,7 +247,7 @@ static int run(int argc, char **argv)
          .value = &q.data,
          .argument = "KIND",
          .words = data_kind_words,
-         .help = "of operands without a file: real (default), integer, one-hot, ..."},
+         .help = "of operands without a file: real (default), integer, one-hot, miopen, rocmlir-int, ..."},
         {.name = "seed",
          .kind = OPT_INT,
          .value = &q.seed,

@@ -13,6 +13,15 @@ expect 0 'ok whole/output.npy: 2592 elements, each exactly right' verify --input
 head -c 128 whole/output.npy >"$folder/output"
 also "'descr': '<f4', 'fortran_order': False, 'shape': (2, 1, 16, 9, 9), "
 
+# The numbers of other tools: MIOpenDriver's w is 0.01 (u - 1/2), rocmlir-gen's pattern begins with 0.5 -1 0.75.
+expect 0 'wrote' verify --data rocmlir-fixed --write fixed
+expect 0 'ok fixed/output.npy' verify --data rocmlir-fixed fixed/output.npy
+od -An -t f4 -j 128 -N 12 fixed/input.npy | tr -s ' ' >"$folder/output"
+also '0.5 -1 0.75'
+expect 0 'wrote' verify --data miopen --write miopen
+expect 0 'ok miopen/output.npy' verify --data miopen miopen/output.npy
+expect 1 'mismatch miopen/output.npy' verify --data miopen --seed 2 miopen/output.npy
+
 # Raw elements, and a problem in another tool's words.
 tail -c +129 whole/output.npy >raw.bin
 expect 0 'each exactly right' verify --data integer raw.bin

@@ -68,7 +68,7 @@ static void kinds__suit_what_they_say_something_about(void **state)
         &whole, "conv fwd i8:i8:i32 n1 c2 k1 g1 in2 fil1 str1 dil1 pad0:0 ngcw gkcx ngkw"));
     assert_ok(problem_parse(&lonely,
                             "conv fwd f32 n1 c3 k3 g3 in2 fil1 str1 dil1 pad0:0 ngcw gkcx ngkw"));
-    for (int i = 0; i < DATA_KINDS; i++) {
+    for (int i = 0; i < DATA_MIOPEN; i++) { /* those of other tools are test_data_tools' */
         assert_true(data_suits(&p, (enum data_kind)i, 24));
         assert_int_equal(data_suits(&whole, (enum data_kind)i, 31),
                          data_kind_is_exact((enum data_kind)i));
@@ -82,7 +82,7 @@ static void kinds__suit_what_they_say_something_about(void **state)
 static void fill__is_the_same_in_any_layout(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < DATA_KINDS; kind++) {
+    for (int kind = 0; kind < DATA_MIOPEN; kind++) {
         struct problem p, other;
         assert_ok(problem_parse(&p, lines[0]));
         assert_ok(problem_parse(
